@@ -1,0 +1,1 @@
+"""The few ideas everything else is built from; imports none of the other packages."""

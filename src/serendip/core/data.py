@@ -1,0 +1,138 @@
+"""The values that travel: frozen, slotted, and small."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some candidates that are still unlabelled."""
+
+    items: Ints
+    """(b,) pool indices, increasing."""
+    x: Array
+    """(b, d) features; for a matrix (b, 2) row and column; for a graph (b, 1) node."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that labelling one item revealed; row 0 is the item, more rows are side information."""
+
+    item: int
+    x: Array
+    """(r, d)"""
+    y: Floats
+    """(r,)"""
+
+    def __post_init__(self) -> None:
+        if len(self.x) != len(self.y) or len(self.y) < 1:
+            raise InvalidInput(
+                f"An observation needs one label per row of features; "
+                f"got {len(self.x)} rows and {len(self.y)} labels for item {self.item}."
+            )
+        if not np.all(np.isfinite(self.y)):
+            raise InvalidInput(f"The label of item {self.item} is not a finite number: {self.y}.")
+
+    @property
+    def label(self) -> float:
+        """The label of the item itself."""
+        return float(self.y[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Optima:
+    """Where each draw has its k largest values over the remaining pool, best first."""
+
+    items: Ints
+    """(M, k): X*₁ … X*ₖ of each draw."""
+    values: Floats
+    """(M, k): f at those items, decreasing."""
+    weights: Floats
+    """(M,) weight of each draw; they sum to one."""
+
+    @property
+    def peaks(self) -> Ints:
+        """(M,) X*₁, the best candidate of each draw."""
+        return self.items[:, 0]
+
+    @property
+    def best_mean(self) -> float:
+        """E[max f]."""
+        return float(self.weights @ self.values[:, 0])
+
+    @property
+    def threshold_mean(self) -> float:
+        """E[f_(k)], the k-th largest value."""
+        return float(self.weights @ self.values[:, -1])
+
+
+@dataclass(frozen=True, slots=True)
+class Contenders:
+    """The candidates that at least one draw holds among its k best."""
+
+    items: Ints
+    """(c,), increasing."""
+    x: Array
+    """(c, d)"""
+    share: Floats
+    """(c,) p(x′) = P(x′ among the k best)."""
+    excess: Floats
+    """(c,) E[(f(x′) − f_(k))₊]."""
+    threshold_mean: float
+    """E[f_(k)]."""
+
+    @property
+    def doubt(self) -> Floats:
+        """(c,) w = p(1 − p): how much its membership is in doubt."""
+        return np.asarray(np.clip(self.share * (1.0 - self.share), 0.0, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a step needs to know of each candidate of a block."""
+
+    mean: Floats
+    """(b,) f̄(x)"""
+    gain: Floats
+    """(b,) v(x), or g(x): what labelling x would tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What to order the candidates of a block by; lower is better.
+
+    The first key decides; candidates that tie on it go by the second, and so on.
+    """
+
+    keys: tuple[Floats, ...]
+    """Each (b,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff:
+    """What each candidate of a block would cost now and tell for later."""
+
+    regret: Floats
+    """(b,) Δ(x) ≥ 0, the expected instant regret."""
+    gain: Floats
+    """(b,) v(x) or g(x) ≥ 0."""
+    mean: Floats
+    """(b,) f̄(x)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to label next, and why."""
+
+    item: int
+    score: float
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Figures behind the choice: expected regret, gain, ratio, mean, … as the policy has them."""

@@ -1,0 +1,253 @@
+"""Every reduction over a pool: top values per draw, lowest score, hull, moments of the whole."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from serendip.core.arrays import Floats, Ints
+from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff
+from serendip.core.errors import SerendipError
+from serendip.core.mixture import upper_hull
+from serendip.core.protocols import BlockFn, Draws, Pool
+from serendip.core.rng import priority
+
+# Two scores this close are a tie: closer than rounding lets any two block sizes agree.
+_TIE = 1e-9
+
+
+def optima(pool: Pool, draws: Draws, count: int = 1) -> Optima:
+    """The `count` largest values of each draw over the pool, and where they are.
+
+    Exact whatever the precision of the pool: blocks are scanned as they are stored, and every value
+    that could matter, given a rigorous bound on the rounding error, is recomputed in float64.
+    Nothing of size n × M is kept.
+    """
+    count = min(count, len(pool))
+    leaders = pool.fold(_LeadersFold(draws, count))
+    leaders = _compact(leaders, count)
+    return Optima(leaders.items, leaders.values, draws.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaders:
+    """The best so far of each draw (sorted), and hits that wait to be sorted in."""
+
+    items: Ints
+    values: Floats
+    waiting: tuple[tuple[Ints, Ints, Floats], ...] = ()
+
+    @property
+    def n_waiting(self) -> int:
+        return sum(len(draw) for draw, _, _ in self.waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class _LeadersFold:
+    draws: Draws
+    count: int
+
+    def start(self) -> _Leaders:
+        n_draws = len(self.draws.weights)
+        return _Leaders(np.empty((n_draws, 0), dtype=np.int64), np.empty((n_draws, 0)))
+
+    def step(self, state: _Leaders, block: Block) -> _Leaders:
+        approximate = self.draws.values(block)
+        slack = self.draws.slack(block)
+        floor = self._floor(state, approximate, slack)
+        reached = np.flatnonzero(approximate.max(axis=0) >= floor)
+        if len(reached) == 0:
+            return state
+        if len(reached) == approximate.shape[1]:
+            hits = np.flatnonzero(np.ravel(approximate >= floor))
+        else:
+            hits = np.flatnonzero(np.ravel(approximate[:, reached] >= floor[reached]))
+        row, column = np.divmod(hits, len(reached))
+        draw = reached[column]
+        exact = self.draws.refine(block.x[row], draw)
+        if not np.all(np.isfinite(exact)):
+            raise SerendipError(
+                "A posterior draw took a value that is not finite. "
+                "Rescale features or labels, whose sizes are too far apart to compute with."
+            )
+        waiting = (*state.waiting, (draw, block.items[row], exact))
+        grown = _Leaders(state.items, state.values, waiting)
+        full = state.items.shape[1] == self.count
+        if full and grown.n_waiting < self.count * len(self.draws.weights):
+            return grown
+        return _compact(grown, self.count)
+
+    def _floor(self, state: _Leaders, approximate: Floats, slack: Floats) -> Floats:
+        """What a scanned value must reach to be looked at again."""
+        if state.items.shape[1] == self.count:
+            return np.asarray(state.values[:, -1] - slack)
+        rows = len(approximate)
+        if rows <= self.count:
+            return np.full(approximate.shape[1], -np.inf)
+        kth = np.partition(approximate, rows - self.count, axis=0)[rows - self.count]
+        return np.asarray(kth - 2.0 * slack)
+
+    def merge(self, left: _Leaders, right: _Leaders) -> _Leaders:
+        left, right = _compact(left, self.count), _compact(right, self.count)
+        items = np.concatenate([left.items, right.items], axis=1)
+        values = np.concatenate([left.values, right.values], axis=1)
+        return _sorted(items, values, self.count)
+
+
+def _compact(leaders: _Leaders, count: int) -> _Leaders:
+    """The waiting hits sorted in, and the best `count` of each draw kept."""
+    if not leaders.waiting:
+        return leaders
+    draw, item, value = (
+        np.concatenate([hit[part] for hit in leaders.waiting]) for part in range(3)
+    )
+    order = np.argsort(draw, kind="stable")
+    draw, item, value = draw[order], item[order], value[order]
+    n_draws = len(leaders.items)
+    sizes = np.bincount(draw, minlength=n_draws)
+    place = np.arange(len(draw)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    width = int(sizes.max())
+    items = np.full((n_draws, width), np.iinfo(np.int64).max)
+    values = np.full((n_draws, width), -np.inf)
+    items[draw, place], values[draw, place] = item, value
+    items = np.concatenate([leaders.items, items], axis=1)
+    values = np.concatenate([leaders.values, values], axis=1)
+    return _sorted(items, values, count)
+
+
+def _sorted(items: Ints, values: Floats, count: int) -> _Leaders:
+    """Rows sorted by decreasing value, equal values by item, cut to `count` columns."""
+    order = np.argsort(-values, axis=1, kind="stable")
+    sorted_values = np.take_along_axis(values, order, axis=1)
+    sorted_items = np.take_along_axis(items, order, axis=1)
+    tied = np.any((sorted_values[:, 1:] == sorted_values[:, :-1]) & np.isfinite(sorted_values[:, 1:]))
+    if tied:
+        by_item = np.lexsort((sorted_items, -sorted_values), axis=1)
+        sorted_items = np.take_along_axis(sorted_items, by_item, axis=1)
+    filled = int(np.isfinite(sorted_values).sum(axis=1).max(initial=0))
+    keep = min(count, filled)
+    return _Leaders(sorted_items[:, :keep], sorted_values[:, :keep])
+
+
+def contenders(pool: Pool, best: Optima) -> Contenders:
+    """The candidates among the k best of any draw, with their share and their expected excess."""
+    depth = best.items.shape[1]
+    items, place = np.unique(best.items, return_inverse=True)
+    weights = np.repeat(best.weights, depth)
+    excess = (best.values - best.values[:, -1:]).ravel()
+    place = np.ravel(place)
+    return Contenders(
+        items=items,
+        x=pool.take(items),
+        share=np.bincount(place, weights=weights, minlength=len(items)),
+        excess=np.bincount(place, weights=weights * excess, minlength=len(items)),
+        threshold_mean=best.threshold_mean,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lowest:
+    """The winner of `lowest`, with the first of its keys."""
+
+    item: int
+    score: float
+
+
+def lowest(pool: Pool, score: BlockFn[Scores], key: int) -> Lowest:
+    """The candidate with the lowest score; what still ties goes by the hash of (key, item)."""
+    items, keys = pool.fold(_LowestFold(score))
+    for column in keys:
+        kept = _near_lowest(column[: len(items)])
+        items, keys = items[kept], tuple(other[kept] for other in keys)
+    winner = int(np.argmin(priority(key, items)))
+    return Lowest(int(items[winner]), float(keys[0][winner]))
+
+
+_Ranked = tuple[Ints, tuple[Floats, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _LowestFold:
+    """Keeps every candidate that ties on the first key."""
+
+    score: BlockFn[Scores]
+
+    def start(self) -> _Ranked:
+        return np.empty(0, dtype=np.int64), ()
+
+    def step(self, state: _Ranked, block: Block) -> _Ranked:
+        keys = self.score(block).keys
+        if any(np.isnan(key).any() for key in keys):
+            raise SerendipError(
+                "A score came out as not-a-number. Rescale features or labels, "
+                "whose sizes are too far apart to compute with."
+            )
+        kept = _near_lowest(keys[0])
+        return self.merge(state, (block.items[kept], tuple(key[kept] for key in keys)))
+
+    def merge(self, left: _Ranked, right: _Ranked) -> _Ranked:
+        if len(left[0]) == 0 or len(right[0]) == 0:
+            return left if len(right[0]) == 0 else right
+        items = np.concatenate([left[0], right[0]])
+        keys = tuple(np.concatenate(pair) for pair in zip(left[1], right[1], strict=True))
+        kept = _near_lowest(keys[0])
+        return items[kept], tuple(key[kept] for key in keys)
+
+
+def _near_lowest(key: Floats) -> Ints:
+    low = key.min()
+    room = _TIE * abs(low) + 1e-12 if np.isfinite(low) else 0.0
+    return np.flatnonzero(key <= low + room)
+
+
+def frontier(pool: Pool, tradeoff: BlockFn[Tradeoff]) -> tuple[Ints, Tradeoff]:
+    """The candidates on the upper-left hull of (Δ, g), by increasing regret.
+
+    Each block keeps only its own hull; the hull of hulls is the hull of the pool.
+    """
+    return pool.fold(_FrontierFold(tradeoff))
+
+
+_Front = tuple[Ints, Tradeoff]
+
+
+@dataclass(frozen=True, slots=True)
+class _FrontierFold:
+    tradeoff: BlockFn[Tradeoff]
+
+    def start(self) -> _Front:
+        empty = np.empty(0)
+        return np.empty(0, dtype=np.int64), Tradeoff(empty, empty, empty)
+
+    def step(self, state: _Front, block: Block) -> _Front:
+        return self.merge(state, (block.items, self.tradeoff(block)))
+
+    def merge(self, left: _Front, right: _Front) -> _Front:
+        items = np.concatenate([left[0], right[0]])
+        regret = np.concatenate([left[1].regret, right[1].regret])
+        gain = np.concatenate([left[1].gain, right[1].gain])
+        mean = np.concatenate([left[1].mean, right[1].mean])
+        if np.isnan(regret).any() or np.isnan(gain).any():
+            raise SerendipError("An expected regret or a gain came out as not-a-number.")
+        kept = upper_hull(regret, gain)
+        return items[kept], Tradeoff(regret[kept], gain[kept], mean[kept])
+
+
+def everything(pool: Pool) -> Block:
+    """The whole remaining pool as one block: for small pools only."""
+    return pool.fold(_EverythingFold())
+
+
+@dataclass(frozen=True, slots=True)
+class _EverythingFold:
+    def start(self) -> Block:
+        return Block(np.empty(0, dtype=np.int64), np.empty((0, 0)))
+
+    def step(self, state: Block, block: Block) -> Block:
+        return self.merge(state, block)
+
+    def merge(self, left: Block, right: Block) -> Block:
+        if len(left) == 0 or len(right) == 0:
+            return left if len(right) == 0 else right
+        items = np.concatenate([left.items, right.items])
+        order = np.argsort(items)
+        return Block(items[order], np.concatenate([left.x, right.x])[order])

@@ -1,0 +1,52 @@
+"""Small dense linear algebra in float64."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from serendip.core.arrays import Floats
+from serendip.core.errors import SerendipError
+
+
+class Cholesky(NamedTuple):
+    """A = LLᵀ of a positive definite matrix, and what is asked of it."""
+
+    factor: Floats
+
+    @classmethod
+    def of(cls, matrix: Floats) -> "Cholesky":
+        """The factor; an error that helps where the matrix is not positive definite."""
+        try:
+            factor, _ = cho_factor(matrix, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            raise SerendipError(
+                "A covariance is not positive definite: features or settings differ too much in "
+                "size. Standardise the features, or use a larger noise variance."
+            ) from None
+        return cls(np.tril(factor))
+
+    @property
+    def log_determinant(self) -> float:
+        """log det A."""
+        return float(2.0 * np.log(np.diag(self.factor)).sum())
+
+    def solve(self, right: Floats) -> Floats:
+        """A⁻¹b."""
+        return np.asarray(cho_solve((self.factor, True), right, check_finite=False))
+
+    def whiten(self, right: Floats) -> Floats:
+        """L⁻¹b, so that the squared norm is bᵀA⁻¹b."""
+        return np.asarray(
+            solve_triangular(self.factor, right, lower=True, check_finite=False)
+        )
+
+    def colour(self, normal: Floats) -> Floats:
+        """L⁻ᵀz: covariance A⁻¹ for z ~ N(0, I)."""
+        return np.asarray(
+            solve_triangular(self.factor, normal, lower=True, trans="T", check_finite=False)
+        )
+
+    def inverse(self) -> Floats:
+        """A⁻¹, where a closed form needs the covariance itself."""
+        return self.solve(np.eye(len(self.factor)))

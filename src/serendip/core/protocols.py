@@ -1,0 +1,206 @@
+"""The shapes that models, pools, policies and oracles share."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self, TypeVar, runtime_checkable
+
+from numpy.random import Generator
+
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.data import Block, Choice, Contenders, Observation, Optima, Summary
+from serendip.core.errors import MissingCapability
+from serendip.core.likelihood import Likelihood
+
+R = TypeVar("R")
+P = TypeVar("P", bound="Posterior")
+P_co = TypeVar("P_co", bound="Posterior", covariant=True)
+P_contra = TypeVar("P_contra", bound="Posterior", contravariant=True)
+
+BlockFn = Callable[[Block], R]
+"""A function of one block. Always a frozen dataclass with __call__, so that it can travel."""
+
+MomentsFn = BlockFn[tuple[Floats, Floats]]
+"""Mean and standard deviation (or width) of each candidate of a block."""
+
+
+class Reduction(Protocol[R]):
+    """A fold over a pool: what to start from, how to take in a block, how to join two results.
+
+    `merge` is associative and commutative, and the result must not depend on how the pool was cut.
+    `step` sees the state so far, so that it may skip what can no longer matter.
+    """
+
+    def start(self) -> R:
+        """The result for no candidates at all."""
+        ...
+
+    def step(self, state: R, block: Block) -> R:
+        """The result once this block is taken in."""
+        ...
+
+    def merge(self, left: R, right: R) -> R:
+        """The result for both parts together."""
+        ...
+
+
+class Draws(Protocol):
+    """M functions f₁ … f_M drawn from one posterior."""
+
+    @property
+    def weights(self) -> Floats:
+        """(M,), summing to one."""
+        ...
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """How labels scatter around f."""
+        ...
+
+    def values(self, block: Block) -> Array:
+        """(b, M) values, in the precision of the block."""
+        ...
+
+    def slack(self, block: Block) -> Floats:
+        """(M,) bounds on how far `values` may be from `refine`."""
+        ...
+
+    def refine(self, x: Array, draws: Ints) -> Floats:
+        """(h,) float64 values of draw `draws[j]` at features `x[j]`, the same in any company."""
+        ...
+
+    def summary(self, best: Optima) -> BlockFn[Summary]:
+        """Mean, and v(x) = Var(E[f(x) | X*₁])  [ASD Alg. 2]."""
+        ...
+
+    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+        """Mean, and g(x) = Σ_x′ w(x′) C[x′,x]² / Var(Y_x)  (docs/notation.md, budget-aware gain)."""
+        ...
+
+
+class Posterior(Protocol):
+    """What is believed after the labels so far."""
+
+    @property
+    def n_labels(self) -> int:
+        """How many candidates have been labelled."""
+        ...
+
+    def update(self, seen: Observation, rng: Generator) -> Self:
+        """The posterior once this observation is taken in."""
+        ...
+
+    def sample(self, size: int, rng: Generator) -> Draws:
+        """Fresh draws."""
+        ...
+
+
+@runtime_checkable
+class SupportsMoments(Posterior, Protocol):
+    """What UCB and greedy need."""
+
+    def moments(self) -> MomentsFn:
+        """Posterior mean and standard deviation of f(x)."""
+        ...
+
+
+@runtime_checkable
+class SupportsConfidence(Posterior, Protocol):
+    """What OFUL needs: a band that holds for all candidates and all steps at once."""
+
+    def confidence(self, failure: float) -> MomentsFn:
+        """Mean and half-width of a band that fails with at most this probability."""
+        ...
+
+
+@runtime_checkable
+class SupportsDesign(Posterior, Protocol):
+    """What GLM-UCB needs."""
+
+    def design(self) -> MomentsFn:
+        """Plug-in mean μ(xᵀθ̂) and the design norm ‖x‖_{V⁻¹}, V = XᵀX + I/σ_θ²."""
+        ...
+
+
+@runtime_checkable
+class SupportsInformation(Posterior, Protocol):
+    """What exact IDS needs: a finite set of parameters, each with its mass."""
+
+    def atoms(self) -> Draws:
+        """Every parameter as a weighted draw."""
+        ...
+
+    def information(self, best: Optima, ordered: bool) -> BlockFn[Summary]:
+        """Mean, and the exact I(X*₁…X*ₖ; Y_x) about the ordered tuple or about the set."""
+        ...
+
+
+@runtime_checkable
+class SupportsLookahead(Posterior, Protocol):
+    """What ENS needs: how the means of others would move with the label of x."""
+
+    def lookahead(self, others: Block) -> BlockFn[tuple[Floats, Floats, Floats]]:
+        """Mean (b,), chances (b, q) of q outcomes, and means (b, q, n) of the others after each."""
+        ...
+
+
+class Model(Protocol[P_co]):
+    """Settings that turn observations into a posterior."""
+
+    def posterior(self, seen: Sequence[Observation], rng: Generator) -> P_co:
+        """The posterior given these observations; () gives the prior."""
+        ...
+
+
+class Pool(Protocol):
+    """The candidates that are still unlabelled."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, item: int) -> bool: ...
+
+    def take(self, items: Ints) -> Array:
+        """(len(items), d) features, of labelled candidates too."""
+        ...
+
+    def without(self, item: int) -> Self:
+        """The pool once this item has left it."""
+        ...
+
+    def fold(self, reduction: Reduction[R]) -> R:
+        """The reduction over all blocks."""
+        ...
+
+
+class Policy(Protocol[P_contra]):
+    """A rule for what to label next."""
+
+    def choose(self, posterior: P_contra, pool: Pool, remaining: int, rng: Generator) -> Choice:
+        """One candidate of the pool, with `remaining` labels still to buy (this one included)."""
+        ...
+
+
+class Oracle(Protocol):
+    """Whoever labels: a simulator, a table, a chemist."""
+
+    def reveal(self, item: int, rng: Generator) -> Observation:
+        """What labelling this item shows."""
+        ...
+
+
+_CAPABILITIES = {
+    SupportsMoments: ("a posterior with moments", "SampleVIDS, BudgetIDS or Thompson"),
+    SupportsConfidence: ("a posterior with a uniform confidence band", "UCB"),
+    SupportsDesign: ("a generalised linear posterior", "UCB"),
+    SupportsInformation: ("a posterior over a finite parameter set", "BudgetIDS or SampleVIDS"),
+    SupportsLookahead: ("a posterior that can look one label ahead", "BudgetIDS or Greedy"),
+}
+
+
+def require(posterior: object, capability: type[P], by: object) -> P:
+    """The posterior, once it is known to offer the capability; an error that helps otherwise."""
+    if isinstance(posterior, capability):
+        return posterior
+    wanted, instead = _CAPABILITIES[capability]  # type: ignore[index]  # keys are capabilities
+    raise MissingCapability(
+        f"{type(by).__name__} needs {wanted}; {type(posterior).__name__} is not one. "
+        f"Use {instead} instead."
+    )

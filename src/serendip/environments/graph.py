@@ -1,0 +1,78 @@
+"""Graph worlds: the paper's random, complete and star graphs, with feedback from neighbours   [ASD §5.2]"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from scipy.sparse import csr_array
+
+from serendip.core.arrays import Floats, Ints
+from serendip.core.data import Observation
+from serendip.core.errors import InvalidInput
+from serendip.environments.world import World
+from serendip.pools.dense import DensePool
+
+
+def random_edges(n: int, chance: float, rng: Generator) -> Ints:
+    """(m, 2) each pair joined with this probability."""
+    pairs = np.stack(np.triu_indices(n, k=1), axis=1)
+    return pairs[rng.random(len(pairs)) < chance]
+
+
+def complete_edges(n: int) -> Ints:
+    """(m, 2) every pair joined."""
+    return np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int64)
+
+
+def star_edges(n: int, chance: float, rng: Generator, hub_share: float = 1 / 3) -> Ints:
+    """(m, 2) a share of hubs joined to every node; the rest joined at random among themselves."""
+    if not 0 < hub_share <= 1:
+        raise InvalidInput(f"hub_share must lie in (0, 1]; got {hub_share}.")
+    n_hubs = max(1, round(n * hub_share))
+    pairs = np.stack(np.triu_indices(n, k=1), axis=1)
+    return pairs[(pairs[:, 0] < n_hubs) | (rng.random(len(pairs)) < chance)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NeighbourOracle:
+    """Choosing a node shows its noisy value, then those of its neighbours, each with fresh noise."""
+
+    adjacency: csr_array
+    values: Floats
+    noise_std: float
+
+    def reveal(self, item: int, rng: Generator) -> Observation:
+        """Row 0 is the node; the rest are its neighbours."""
+        start, stop = self.adjacency.indptr[item], self.adjacency.indptr[item + 1]
+        nodes = np.r_[item, self.adjacency.indices[start:stop]].astype(np.int64)
+        labels = self.values[nodes] + self.noise_std * rng.standard_normal(len(nodes))
+        return Observation(item, nodes[:, None], labels)
+
+
+def graph_world(
+    adjacency: csr_array, noise_variance: float, rng: Generator, prior_variance: float = 1.0
+) -> World:
+    """Node values ~ N(0, σ²), seen with noise ~ N(0, σ_ε²)."""
+    n = adjacency.shape[0]
+    values = np.sqrt(prior_variance) * rng.standard_normal(n)
+    oracle = NeighbourOracle(adjacency, values, float(np.sqrt(noise_variance)))
+    return World(DensePool(np.arange(n)[:, None]), oracle, values)
+
+
+def unstructured_world(horizon: int, rng: Generator, noise_variance: float = 1.0) -> World:
+    """Proposition 1: n = T² candidates that tell nothing about each other.
+
+    The prior of the proof: T of the T² candidates, a block picked at random, have value Δ = ½, the
+    others 0; labels carry noise of variance one. No policy has less than order-T regret.
+    """
+    n = horizon * horizon
+    values = np.zeros(n)
+    start = horizon * int(rng.integers(horizon))
+    values[start : start + horizon] = 0.5
+    values = values[rng.permutation(n)]
+    isolated = csr_array((n, n))
+    return World(
+        DensePool(np.arange(n)[:, None]),
+        NeighbourOracle(isolated, values, float(np.sqrt(noise_variance))),
+        values,
+    )

@@ -1,0 +1,1 @@
+"""Models: settings that turn observations into posteriors, one algorithm a file."""

@@ -1,0 +1,292 @@
+"""Draws, and what can be said of the pool from them: closed forms, and the fallback for the rest.
+
+A model takes the class that fits its parameters. `grouped_summary` and `sampled_reduction` serve
+any draws at all; the linear closed forms are tested against them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.data import Block, Contenders, Optima, Summary
+from serendip.core.groups import Groups
+from serendip.core.likelihood import Likelihood
+from serendip.core.protocols import BlockFn, Draws
+
+
+def equal_weights(size: int) -> Floats:
+    """(size,) weights of 1/size."""
+    return np.full(size, 1.0 / size)
+
+
+# --- what serves any draws -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedSummary:
+    """v(x) = Σ_a p_a (E[f(x) | X* = a] − f̄(x))² from the values of the draws [ASD Alg. 2]."""
+
+    draws: Draws
+    groups: Groups
+
+    def __call__(self, block: Block) -> Summary:
+        values = np.asarray(self.draws.values(block), dtype=np.float64)
+        return Summary(*self.groups.spread(values.T))
+
+
+def grouped_summary(draws: Draws, best: Optima) -> GroupedSummary:
+    """The fallback for `Draws.summary`."""
+    return GroupedSummary(draws, Groups.of(best.peaks, best.weights))
+
+
+@dataclass(frozen=True, slots=True)
+class SampledReduction:
+    """g(x) from the sample covariance of the draws: ‖Rᵀ(f(x) − f̄(x))‖² / Var(Y_x)."""
+
+    draws: Draws
+    root: Floats
+    """(M, r)"""
+
+    def __call__(self, block: Block) -> Summary:
+        values = np.asarray(self.draws.values(block), dtype=np.float64)
+        weights = self.draws.weights
+        mean = values @ weights
+        centred = values - mean[:, None]
+        explained = np.einsum("br,br->b", *(2 * (centred @ self.root,)))
+        label_variance = self.draws.likelihood.label_variance(mean, centred**2 @ weights)
+        return Summary(mean, _ratio(explained, label_variance))
+
+
+def sampled_reduction(draws: Draws, contenders: Contenders) -> SampledReduction:
+    """The fallback for `Draws.reduction`.
+
+    Σ_x′ w(x′) C[x′,x]² is a quadratic form in the M centred values at x; its root has at most
+    min(M, contenders) columns, so nothing of size n × n or n × M arises.
+    """
+    values = draws.values(Block(contenders.items, contenders.x))
+    values = np.asarray(values, dtype=np.float64)
+    centred = values - (values @ draws.weights)[:, None]
+    root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]
+    return SampledReduction(draws, _thin(root))
+
+
+def _thin(root: Floats) -> Floats:
+    """A root of the same quadratic form with no more columns than rows."""
+    if root.shape[1] <= root.shape[0]:
+        return root
+    size, basis = np.linalg.eigh(root @ root.T)
+    return np.asarray(basis * np.sqrt(np.clip(size, 0.0, None)))
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+# --- linear: f_i(x) = xᵀθ_i ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LinearDraws:
+    """f_i(x) = xᵀθ_i."""
+
+    theta: Floats
+    """(M, d)"""
+    weights: Floats
+    covariance: Floats
+    """(d, d) posterior covariance of θ: the exact one where the model has it."""
+    likelihood: Likelihood
+
+    def values(self, block: Block) -> Array:
+        """(b, M), in the precision of the block."""
+        return block.x @ self.theta.T.astype(_working_type(block.x), copy=False)
+
+    def slack(self, block: Block) -> Floats:
+        """(d + 4)·ε·‖x‖‖θ‖, which covers the rounding of θ, of the product and of the norms."""
+        return _product_slack(block.x, self.theta)
+
+    def refine(self, x: Array, draws: Ints) -> Floats:
+        """Row by row in float64, so that the company a row keeps changes nothing."""
+        return np.einsum("hd,hd->h", np.asarray(x, dtype=np.float64), self.theta[draws])
+
+    def summary(self, best: Optima) -> BlockFn[Summary]:
+        """v(x) = xᵀLx with L = Σ_a p_a (μ_a − μ)(μ_a − μ)ᵀ, built once per step."""
+        groups = Groups.of(best.peaks, best.weights)
+        within = groups.means(self.theta)
+        mean = groups.masses @ within
+        root = (within - mean).T * np.sqrt(groups.masses)
+        return LinearSummary(mean, _thin(root))
+
+    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+        """g(x) = xᵀΣWΣx / Var(Y_x) with W = Σ_x′ w(x′) x′x′ᵀ."""
+        x = np.asarray(contenders.x, dtype=np.float64)
+        root = self.covariance @ (x.T * np.sqrt(contenders.doubt))
+        mean = self.weights @ self.theta
+        return LinearReduction(mean, _thin(root), self.covariance, self.likelihood)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSummary:
+    """f̄ = xᵀμ and v = ‖Rᵀx‖²."""
+
+    mean: Floats
+    root: Floats
+
+    def __call__(self, block: Block) -> Summary:
+        x = np.asarray(block.x, dtype=np.float64)
+        return Summary(x @ self.mean, np.einsum("br,br->b", *(2 * (x @ self.root,))))
+
+
+@dataclass(frozen=True, slots=True)
+class LinearReduction:
+    """f̄ = xᵀμ and g = ‖Rᵀx‖² / Var(Y_x) with Var f(x) = xᵀΣx."""
+
+    mean: Floats
+    root: Floats
+    covariance: Floats
+    likelihood: Likelihood
+
+    def __call__(self, block: Block) -> Summary:
+        x = np.asarray(block.x, dtype=np.float64)
+        mean = x @ self.mean
+        variance = np.clip(np.einsum("bd,bd->b", x @ self.covariance, x), 0.0, None)
+        explained = np.einsum("br,br->b", *(2 * (x @ self.root,)))
+        return Summary(mean, _ratio(explained, self.likelihood.label_variance(mean, variance)))
+
+
+def _working_type(x: Array) -> np.dtype[np.floating]:
+    return np.dtype(np.float32) if x.dtype == np.float32 else np.dtype(np.float64)
+
+
+def _product_slack(x: Array, theta: Floats) -> Floats:
+    unit = np.finfo(_working_type(x)).eps
+    # Norms in float64: a float32 square overflows where the product itself does not.
+    wide = np.asarray(x, dtype=np.float64)
+    longest = np.sqrt(np.einsum("bd,bd->b", wide, wide).max())
+    tiny = np.finfo(_working_type(x)).tiny
+    return np.asarray((x.shape[1] + 4) * (unit * longest * np.linalg.norm(theta, axis=1) + tiny))
+
+
+# --- a monotone link on top: f_i(x) = μ(xᵀθ_i) ---------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticDraws:
+    """f_i(x) = 1 / (1 + exp(−xᵀθ_i)); the mean of f is not f of the mean, so no closed form."""
+
+    theta: Floats
+    weights: Floats
+    likelihood: Likelihood
+
+    def values(self, block: Block) -> Array:
+        """(b, M)"""
+        return expit(block.x @ self.theta.T.astype(_working_type(block.x), copy=False))
+
+    def slack(self, block: Block) -> Floats:
+        """A quarter of the linear bound, the link being ¼-Lipschitz, and its own rounding."""
+        return 0.25 * _product_slack(block.x, self.theta) + 4 * np.finfo(_working_type(block.x)).eps
+
+    def refine(self, x: Array, draws: Ints) -> Floats:
+        """Row by row in float64."""
+        product = np.einsum("hd,hd->h", np.asarray(x, dtype=np.float64), self.theta[draws])
+        return np.asarray(expit(product))
+
+    def summary(self, best: Optima) -> BlockFn[Summary]:
+        """The fallback."""
+        return grouped_summary(self, best)
+
+    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+        """The fallback."""
+        return sampled_reduction(self, contenders)
+
+
+# --- matrices: f_i(row, column) = u_rowᵀ v_column ------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FactorDraws:
+    """f_i(row, column) = U_i[row] · V_i[column]; the matrices themselves are never formed."""
+
+    left: Floats
+    """(M, m₁, r)"""
+    right: Floats
+    """(M, m₂, r)"""
+    weights: Floats
+    likelihood: Likelihood
+
+    def values(self, block: Block) -> Array:
+        """(b, M)"""
+        rows, columns = block.x[:, 0], block.x[:, 1]
+        return np.einsum("mbr,mbr->bm", self.left[:, rows], self.right[:, columns])
+
+    def slack(self, block: Block) -> Floats:
+        """Zero: `refine` does the same sums."""
+        return _exact(self.weights)
+
+    def refine(self, x: Array, draws: Ints) -> Floats:
+        """Entry by entry."""
+        return np.einsum("hr,hr->h", self.left[draws, x[:, 0]], self.right[draws, x[:, 1]])
+
+    def summary(self, best: Optima) -> BlockFn[Summary]:
+        """The fallback."""
+        return grouped_summary(self, best)
+
+    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+        """The fallback."""
+        return sampled_reduction(self, contenders)
+
+
+# --- tables: f_i(node) looked up -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TableDraws:
+    """f_i(item) read off a table: for models whose candidates are numbered."""
+
+    table: Floats
+    """(M, n)"""
+    weights: Floats
+    likelihood: Likelihood
+
+    def values(self, block: Block) -> Array:
+        """(b, M)"""
+        return self.table[:, block.x[:, 0]].T
+
+    def slack(self, block: Block) -> Floats:
+        """Zero: a look-up does not round."""
+        return _exact(self.weights)
+
+    def refine(self, x: Array, draws: Ints) -> Floats:
+        """The same look-up."""
+        return self.table[draws, x[:, 0]]
+
+    def summary(self, best: Optima) -> BlockFn[Summary]:
+        """The fallback."""
+        return grouped_summary(self, best)
+
+    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+        """The fallback."""
+        return sampled_reduction(self, contenders)
+
+
+def _exact(weights: Floats) -> Floats:
+    return np.zeros(len(weights))
+
+
+# --- moments from draws --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SampledMoments:
+    """Mean and standard deviation of f(x) over the draws, for models without a closed form."""
+
+    draws: Draws
+
+    def __call__(self, block: Block) -> tuple[Floats, Floats]:
+        values = np.asarray(self.draws.values(block), dtype=np.float64)
+        mean = values @ self.draws.weights
+        variance = (values - mean[:, None]) ** 2 @ self.draws.weights
+        return mean, np.sqrt(variance)
+
+

@@ -1,0 +1,296 @@
+"""Bayesian linear regression, conjugate; scales given, or unknown and averaged over.
+
+    θ ~ N(0, s²D),  y = xᵀθ + ε,  ε ~ N(0, s²r)                                     [ASD §4.1, §5.2]
+
+With given scales s² = 1, D = prior_variance·I and r = noise_variance. With unknown scales
+s² ~ InvGamma(shape, rate), and a grid over r and the size of D carries weights proportional to
+its marginal likelihood: a draw picks a grid point, then s², then θ (empirical Bayes by averaging).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import gammaln, logsumexp
+
+from serendip.core.arrays import Floats
+from serendip.core.data import Block, Observation
+from serendip.core.errors import InvalidInput
+from serendip.core.likelihood import Gaussian
+from serendip.core.linalg import Cholesky
+from serendip.core.protocols import BlockFn, MomentsFn
+from serendip.models.draws import LinearDraws, equal_weights
+
+# Gauss–Hermite with seven points: exact for the smooth part of what ENS integrates.
+_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(7)
+_MASSES = _MASSES / _MASSES.sum()
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownScales:
+    """The grid and the prior that stand in for scales nobody told us.
+
+    Made for labels of the size of those in [0, 1]; the constant, if there is one, has prior
+    variance s².
+    """
+
+    noise_ratios: Sequence[float] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+    """r, the noise variance over s²."""
+    signal_ratios: Sequence[float] = (0.25, 1.0, 4.0)
+    """Variance of xᵀθ over s² for features of unit size: D = ratio / d."""
+    shape: float = 1.5
+    rate: float = 0.09
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """Linear regression with a Gaussian prior.
+
+    Give both variances, or neither: then they are unknown (`UnknownScales`).
+    """
+
+    n_features: int
+    prior_variance: float | None = None
+    """σ_θ²"""
+    noise_variance: float | None = None
+    """σ_ε²"""
+    constant_column: int | None = None
+    """Which feature is a column of ones, if any; unknown scales leave its prior wide."""
+    scales: UnknownScales = UnknownScales()
+
+    def __post_init__(self) -> None:
+        if self.n_features < 1:
+            raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
+        given = [self.prior_variance, self.noise_variance]
+        if (given[0] is None) != (given[1] is None):
+            raise InvalidInput(
+                "Give both prior_variance and noise_variance, or neither to have them inferred."
+            )
+        if any(value is not None and not value > 0 for value in given):
+            raise InvalidInput(f"Variances must be positive; got {given}.")
+
+    def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LinearPosterior":
+        """The posterior given these observations; the generator is not used."""
+        d = self.n_features
+        prior = LinearPosterior(
+            components=self._components(),
+            scale=None if self.noise_variance is not None else self.scales,
+            gram=np.zeros((d, d)),
+            moment=np.zeros(d),
+            energy=0.0,
+            n_rows=0,
+            n_labels=0,
+            fits=(),
+        )
+        return prior.absorb(seen)
+
+    def _components(self) -> "tuple[Component, ...]":
+        if self.prior_variance is not None and self.noise_variance is not None:
+            fixed = np.full(self.n_features, self.prior_variance)
+            return (Component(fixed, self.noise_variance),)
+        found = []
+        for signal, noise in product(self.scales.signal_ratios, self.scales.noise_ratios):
+            widths = np.full(self.n_features, signal / self.n_features)
+            if self.constant_column is not None:
+                widths[self.constant_column] = 1.0
+            found.append(Component(widths, noise))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One setting of the scales: prior variances D (d,) and noise ratio r, both over s²."""
+
+    widths: Floats
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a component has become given the data."""
+
+    mean: Floats
+    precision: Cholesky
+    """of A = D⁻¹ + XᵀX / r"""
+    shape: float
+    """of the inverse gamma of s²; 0 where s² = 1 is known."""
+    rate: float
+    weight: float
+    noise: float
+
+    @property
+    def scale(self) -> float:
+        """E[s²]."""
+        return self.rate / (self.shape - 1.0) if self.shape else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinearPosterior:
+    """A Gaussian over θ, or a mixture of them where scales are unknown."""
+
+    components: tuple[Component, ...]
+    scale: UnknownScales | None
+    gram: Floats
+    """XᵀX"""
+    moment: Floats
+    """Xᵀy"""
+    energy: float
+    """yᵀy"""
+    n_rows: int
+    n_labels: int
+    fits: tuple[Fit, ...]
+
+    def absorb(self, seen: Sequence[Observation]) -> Self:
+        """The posterior once these observations are taken in; their order does not matter."""
+        gram, moment, energy, rows = self.gram, self.moment, self.energy, self.n_rows
+        for one in seen:
+            x = np.asarray(one.x, dtype=np.float64)
+            if x.shape[1] != len(self.moment):
+                raise InvalidInput(
+                    f"The model has {len(self.moment)} features; item {one.item} has {x.shape[1]}."
+                )
+            gram = gram + x.T @ x
+            moment = moment + x.T @ one.y
+            energy += float(one.y @ one.y)
+            rows += len(one.y)
+        grown = replace(
+            self,
+            gram=gram,
+            moment=moment,
+            energy=energy,
+            n_rows=rows,
+            n_labels=self.n_labels + len(seen),
+        )
+        return replace(grown, fits=grown._fit())
+
+    def update(self, seen: Observation, rng: Generator) -> Self:
+        """Conjugate: the generator is not used."""
+        return self.absorb((seen,))
+
+    def _fit(self) -> tuple[Fit, ...]:
+        fits, evidence = [], []
+        for part in self.components:
+            precision = Cholesky.of(np.diag(1.0 / part.widths) + self.gram / part.noise)
+            mean = precision.solve(self.moment / part.noise)
+            misfit = max(0.0, self.energy / part.noise - float(mean @ self.moment) / part.noise)
+            if self.scale is None:
+                return (Fit(mean, precision, 0.0, 0.0, 1.0, part.noise),)
+            shape = self.scale.shape + 0.5 * self.n_rows
+            rate = self.scale.rate + 0.5 * misfit
+            evidence.append(
+                -0.5 * np.log(part.widths).sum()
+                - 0.5 * precision.log_determinant
+                - 0.5 * self.n_rows * np.log(part.noise)
+                + self.scale.shape * np.log(self.scale.rate)
+                - shape * np.log(rate)
+                + gammaln(shape)
+                - gammaln(self.scale.shape)
+            )
+            fits.append(Fit(mean, precision, shape, rate, 0.0, part.noise))
+        weights = np.exp(np.array(evidence) - logsumexp(evidence))
+        return tuple(replace(fit, weight=float(w)) for fit, w in zip(fits, weights, strict=True))
+
+    @property
+    def mean(self) -> Floats:
+        """(d,) E[θ]."""
+        return np.asarray(sum(fit.weight * fit.mean for fit in self.fits))
+
+    @property
+    def covariance(self) -> Floats:
+        """(d, d) Cov(θ), over the mixture."""
+        centre = self.mean
+        return np.asarray(
+            sum(
+                fit.weight
+                * (
+                    fit.scale * fit.precision.inverse()
+                    + np.outer(fit.mean - centre, fit.mean - centre)
+                )
+                for fit in self.fits
+            )
+        )
+
+    @property
+    def noise_variance(self) -> float:
+        """E[σ_ε²]."""
+        return sum(fit.weight * fit.scale * fit.noise for fit in self.fits)
+
+    def sample(self, size: int, rng: Generator) -> LinearDraws:
+        """Fresh θ's."""
+        normal = rng.standard_normal((len(self.moment), size))
+        if len(self.fits) == 1:
+            fit = self.fits[0]
+            theta = (fit.mean[:, None] + fit.precision.colour(normal)).T
+        else:
+            theta = self._sample_mixture(normal, rng)
+        return LinearDraws(
+            theta, equal_weights(size), self.covariance, Gaussian(self.noise_variance)
+        )
+
+    def _sample_mixture(self, normal: Floats, rng: Generator) -> Floats:
+        size = normal.shape[1]
+        picks = rng.choice(len(self.fits), size=size, p=[fit.weight for fit in self.fits])
+        gammas = rng.standard_gamma(self.fits[0].shape, size=size)
+        theta = np.empty((size, len(self.moment)))
+        for part in np.unique(picks):
+            fit, chosen = self.fits[part], picks == part
+            spread = np.sqrt(fit.rate / gammas[chosen])
+            theta[chosen] = (fit.mean[:, None] + fit.precision.colour(normal[:, chosen]) * spread).T
+        return theta
+
+    def moments(self) -> MomentsFn:
+        """xᵀμ and √(xᵀΣx)."""
+        return LinearMoments(self.mean, self.covariance, 1.0)
+
+    def confidence(self, failure: float) -> MomentsFn:
+        """OFUL: √(2 log(1/δ) + log det S₀/det S) + √d posterior standard deviations.
+
+        S₀ and S are prior and posterior covariance; with unknown scales, those of the grid point
+        with the largest weight.
+        """
+        best = max(range(len(self.fits)), key=lambda j: self.fits[j].weight)
+        widths = self.components[best].widths
+        shrinkage = self.fits[best].precision.log_determinant + float(np.log(widths).sum())
+        width = np.sqrt(2.0 * np.log(1.0 / failure) + max(0.0, shrinkage)) + np.sqrt(len(widths))
+        return LinearMoments(self.mean, self.covariance, float(width))
+
+    def lookahead(self, others: Block) -> BlockFn[tuple[Floats, Floats, Floats]]:
+        """m′ = m + C[:, x] z / √(C[x, x] + σ²) at seven Gauss–Hermite points z."""
+        x = np.asarray(others.x, dtype=np.float64)
+        return LinearLookahead(self.mean, self.covariance, x, self.noise_variance)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearMoments:
+    """Mean and a multiple of the standard deviation."""
+
+    mean: Floats
+    covariance: Floats
+    width: float
+
+    def __call__(self, block: Block) -> tuple[Floats, Floats]:
+        x = np.asarray(block.x, dtype=np.float64)
+        variance = np.einsum("bd,bd->b", x @ self.covariance, x)
+        return x @ self.mean, self.width * np.sqrt(np.clip(variance, 0.0, None))
+
+
+@dataclass(frozen=True, slots=True)
+class LinearLookahead:
+    """How the means of the others move with the label of each candidate of a block."""
+
+    mean: Floats
+    covariance: Floats
+    others: Floats
+    """(n, d)"""
+    noise_variance: float
+
+    def __call__(self, block: Block) -> tuple[Floats, Floats, Floats]:
+        x = np.asarray(block.x, dtype=np.float64)
+        reach = x @ self.covariance
+        variance = np.clip(np.einsum("bd,bd->b", reach, x), 0.0, None) + self.noise_variance
+        shift = (reach @ self.others.T) / np.sqrt(variance)[:, None]
+        after = (self.others @ self.mean) + shift[:, None, :] * _NODES[:, None]
+        return x @ self.mean, np.broadcast_to(_MASSES, (len(x), len(_MASSES))), after

@@ -1,0 +1,1 @@
+"""Policies: rules for what to label next, one algorithm a file."""

@@ -1,0 +1,62 @@
+"""ENS, efficient non-myopic search (Jiang et al., ICML 2017), and its regression form   [ASD App. ENS]
+
+    score(x) = f̄(x) + E_y[ sum of the k − 1 largest means of the others after seeing y at x ]
+
+Binary labels: the expectation is over a hit and a miss. Gaussian labels: over seven Gauss–Hermite
+points. The cost grows with the square of the pool, so this is a policy for thousands, not millions.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from serendip.core.arrays import Floats
+from serendip.core.data import Block, Choice, Scores
+from serendip.core.folds import everything, lowest
+from serendip.core.protocols import BlockFn, Pool, Posterior, SupportsLookahead, require
+
+_CELLS = 4_000_000
+"""How many means are held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ENS:
+    """Take what is best if all later choices were made at once after this label."""
+
+    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+        """argmax of what this label and the k − 1 after it are expected to bring."""
+        able = require(posterior, SupportsLookahead, by=self)
+        others = everything(pool)
+        future = FutureSum(able.lookahead(others), others.items, min(remaining, len(pool)) - 1)
+        found = lowest(pool, future, int(rng.integers(2**63 - 1)))
+        return Choice(found.item, found.score, {"expected_total": -found.score})
+
+
+@dataclass(frozen=True, slots=True)
+class FutureSum:
+    """−(f̄(x) + Σ_q P(q) · sum of the k − 1 largest means of the others after outcome q)."""
+
+    lookahead: BlockFn[tuple[Floats, Floats, Floats]]
+    items: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    """(n,) the others, x among them."""
+    depth: int
+    """k − 1"""
+
+    def __call__(self, block: Block) -> Scores:
+        rows = max(1, _CELLS // (8 * len(self.items)))
+        totals = [
+            self._totals(Block(block.items[start : start + rows], block.x[start : start + rows]))
+            for start in range(0, len(block), rows)
+        ]
+        return Scores((-np.concatenate(totals),))
+
+    def _totals(self, block: Block) -> Floats:
+        mean, chances, after = self.lookahead(block)
+        if self.depth == 0:
+            return mean
+        own = np.searchsorted(self.items, block.items)
+        after[np.arange(len(block)), :, own] = -np.inf
+        n_others = after.shape[2]
+        largest = np.partition(after, n_others - self.depth, axis=2)[:, :, n_others - self.depth :]
+        return np.asarray(mean + np.einsum("bq,bq->b", chances, largest.sum(axis=2)))

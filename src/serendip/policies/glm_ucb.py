@@ -1,0 +1,29 @@
+"""GLM-UCB (Filippi et al., NeurIPS 2010), the paper's baseline for logistic regression   [ASD §5.2]"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from serendip.core.data import Choice
+from serendip.core.errors import InvalidInput
+from serendip.core.protocols import Pool, Posterior, SupportsDesign, require
+from serendip.policies.bands import choose_highest
+
+
+@dataclass(frozen=True, slots=True)
+class GLMUCB:
+    """argmax of μ(xᵀθ̂) + c √(2 log(t + 2)) ‖x‖_{V⁻¹} with V = XᵀX + I/σ_θ²."""
+
+    scale: float = 1.0
+    """c"""
+
+    def __post_init__(self) -> None:
+        if not self.scale >= 0:
+            raise InvalidInput(f"scale must not be negative; got {self.scale}.")
+
+    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+        """The most promising candidate, optimistically."""
+        able = require(posterior, SupportsDesign, by=self)
+        multiple = self.scale * float(np.sqrt(2.0 * np.log(able.n_labels + 2.0)))
+        return choose_highest(pool, able.design(), multiple, rng)

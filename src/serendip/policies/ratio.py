@@ -1,0 +1,106 @@
+"""What the information-directed policies share: regret against gain, and the pick by their ratio."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from serendip.core.data import Block, Choice, Contenders, Scores, Summary, Tradeoff
+from serendip.core.errors import InvalidInput
+from serendip.core.folds import frontier, lowest
+from serendip.core.mixture import log_ratio, two_point
+from serendip.core.protocols import BlockFn, Pool
+
+
+def check_power(power: float) -> None:
+    """λ must be positive and finite."""
+    if not (np.isfinite(power) and power > 0):
+        raise InvalidInput(f"power (the paper's λ) must be a positive number; got {power}.")
+
+
+def check_n_draws(n_draws: int) -> None:
+    """One draw says nothing about spread."""
+    if n_draws < 2:
+        raise InvalidInput(f"n_draws (the paper's M) must be at least 2; got {n_draws}.")
+
+
+@dataclass(frozen=True, slots=True)
+class PeakTradeoff:
+    """Δ(x) = E[max f] − f̄(x), the paper's instant regret, with the gain of the summary."""
+
+    summary: BlockFn[Summary]
+    best_mean: float
+
+    def __call__(self, block: Block) -> Tradeoff:
+        found = self.summary(block)
+        regret = _settled(self.best_mean - found.mean, self.best_mean)
+        return Tradeoff(regret, np.clip(found.gain, 0.0, None), found.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetTradeoff:
+    """Δ(x) = E[(f_(k) − f(x))₊], the regret against the budget's top k.
+
+    (a)₊ = a + (−a)₊, and the last term vanishes but for contenders: E[f_(k)] − f̄(x) + excess(x).
+    """
+
+    summary: BlockFn[Summary]
+    contenders: Contenders
+
+    def __call__(self, block: Block) -> Tradeoff:
+        found = self.summary(block)
+        level = self.contenders.threshold_mean
+        place = np.searchsorted(self.contenders.items, block.items)
+        place = np.minimum(place, len(self.contenders.items) - 1)
+        known = self.contenders.items[place] == block.items
+        excess = np.where(known, self.contenders.excess[place], 0.0)
+        regret = _settled(level - found.mean + excess, level)
+        return Tradeoff(regret, np.clip(found.gain, 0.0, None), found.mean)
+
+
+def _settled(regret: np.ndarray, size: float) -> np.ndarray:  # type: ignore[type-arg]
+    """Regrets that are zero but for rounding become zero."""
+    return np.where(regret > 1e-12 * (1.0 + abs(size)), regret, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RatioScores:
+    """λ log Δ − log g, then larger gain, then larger mean."""
+
+    tradeoff: BlockFn[Tradeoff]
+    power: float
+
+    def __call__(self, block: Block) -> Scores:
+        found = self.tradeoff(block)
+        score = log_ratio(found.regret, found.gain, self.power)
+        return Scores((score, -found.gain, -found.mean))
+
+
+def choose_by_ratio(
+    pool: Pool, tradeoff: BlockFn[Tradeoff], power: float, randomised: bool, rng: Generator
+) -> Choice:
+    """The candidate with the lowest Δ^λ / g, or one drawn from the best two-point mixture."""
+    key = int(rng.integers(2**63 - 1))
+    if randomised:
+        items, front = frontier(pool, tradeoff)
+        best = two_point(front.regret, front.gain, power)
+        if np.isfinite(best.log_ratio):
+            mixed = best.second if rng.random() < best.chance else best.first
+            return _explained(pool, int(items[mixed]), best.log_ratio, tradeoff)
+    # A regret of zero is to be had, or nothing is to be learnt: no mixture can do better.
+    found = lowest(pool, RatioScores(tradeoff, power), key)
+    return _explained(pool, found.item, found.score, tradeoff)
+
+
+def _explained(
+    pool: Pool, item: int, score: float, tradeoff: BlockFn[Tradeoff]
+) -> Choice:
+    items = np.array([item])
+    found = tradeoff(Block(items, pool.take(items)))
+    details = {
+        "instant_regret": float(found.regret[0]),
+        "gain": float(found.gain[0]),
+        "mean": float(found.mean[0]),
+        "ratio": float(np.exp(score)) if score < 700 else float("inf"),
+    }
+    return Choice(item, score, details)

@@ -1,0 +1,50 @@
+"""UCB with a fixed multiple of the posterior standard deviation, and OFUL with theory's width."""
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from serendip.core.data import Choice
+from serendip.core.errors import InvalidInput
+from serendip.core.protocols import (
+    Pool,
+    Posterior,
+    SupportsConfidence,
+    SupportsMoments,
+    require,
+)
+from serendip.policies.bands import choose_highest
+
+
+@dataclass(frozen=True, slots=True)
+class UCB:
+    """argmax of mean + width · standard deviation."""
+
+    width: float = 1.0
+    """a, in posterior standard deviations."""
+
+    def __post_init__(self) -> None:
+        if not self.width >= 0:
+            raise InvalidInput(f"width must not be negative; got {self.width}.")
+
+    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+        """The most promising candidate, optimistically."""
+        able = require(posterior, SupportsMoments, by=self)
+        return choose_highest(pool, able.moments(), self.width, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class OFUL:
+    """argmax of the upper end of a band that holds everywhere and always (Abbasi-Yadkori 2011)."""
+
+    failure: float = 0.05
+    """δ, the chance that the band fails."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.failure < 1:
+            raise InvalidInput(f"failure must lie between 0 and 1; got {self.failure}.")
+
+    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+        """The most promising candidate, as optimistic as theory asks."""
+        able = require(posterior, SupportsConfidence, by=self)
+        return choose_highest(pool, able.confidence(self.failure), 1.0, rng)

@@ -1,0 +1,154 @@
+"""A pool held as one array in memory, walked in blocks."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Self, TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from serendip.core.arrays import Array, Ints
+from serendip.core.data import Block
+from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.core.protocols import Reduction
+
+R = TypeVar("R")
+
+_ROWS = 2048
+"""Rows a block has unless told: with a few hundred draws it stays in the cache."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DensePool:
+    """Candidates as the rows of an array.
+
+    Rows are features, or (row, column) of a matrix, or a node of a graph. Threads walk the blocks
+    where there are enough of them; how the pool is cut changes the speed, never the answer.
+    """
+
+    x: Array
+    """(n, d), finite; float32 or float64, or integers for indices."""
+    ids: Sequence[str] | None = None
+    """(n,) the user's own names, all different."""
+    block_rows: int = _ROWS
+    removed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Items that have been labelled, increasing; a small set beside the data."""
+
+    def __post_init__(self) -> None:
+        x = np.asarray(self.x)
+        if x.ndim != 2 or x.shape[0] == 0 or x.shape[1] == 0:
+            raise InvalidInput(
+                f"A pool needs a table with at least one row and one column; got shape {x.shape}."
+            )
+        if x.dtype.kind not in "iuf":
+            raise InvalidInput(f"Pool features must be numbers; got {x.dtype}. Encode text first.")
+        if x.dtype.kind == "f" and x.dtype.itemsize < 4:
+            x = x.astype(np.float32)
+        if x.dtype.kind == "f" and not np.isfinite(x).all():
+            row, column = np.argwhere(~np.isfinite(x))[0]
+            raise InvalidInput(
+                f"Pool features must be finite; row {row}, column {column} holds {x[row, column]}. "
+                "Fill or drop such rows before making the pool."
+            )
+        if self.block_rows < 1:
+            raise InvalidInput(f"block_rows must be at least 1; got {self.block_rows}.")
+        object.__setattr__(self, "x", x)
+        if self.ids is not None:
+            object.__setattr__(self, "ids", _checked_ids(self.ids, len(x)))
+
+    def __len__(self) -> int:
+        return len(self.x) - len(self.removed)
+
+    def __contains__(self, item: int) -> bool:
+        place = np.searchsorted(self.removed, item)
+        gone = place < len(self.removed) and self.removed[place] == item
+        return 0 <= item < len(self.x) and not gone
+
+    def take(self, items: Ints) -> Array:
+        """(len(items), d) features, of labelled candidates too."""
+        return self.x[items]
+
+    def without(self, item: int) -> Self:
+        """The pool once this item has left it."""
+        if not 0 <= item < len(self.x):
+            raise InvalidInput(f"The pool has items 0 to {len(self.x) - 1}; got {item}.")
+        if item not in self:
+            raise AlreadyLabelled(
+                f"Candidate {self.name(item)} has been labelled already; each can be tried once."
+            )
+        place = int(np.searchsorted(self.removed, item))
+        left = object.__new__(type(self))
+        for name in ("x", "ids", "block_rows"):
+            object.__setattr__(left, name, getattr(self, name))
+        object.__setattr__(left, "removed", np.insert(self.removed, place, item))
+        return left
+
+    def name(self, item: int) -> str:
+        """The user's name of an item, or its number."""
+        return str(item) if self.ids is None else self.ids[item]
+
+    def with_block_rows(self, block_rows: int) -> Self:
+        """The same pool, cut differently."""
+        return replace(self, block_rows=block_rows)
+
+    def fold(self, reduction: Reduction[R]) -> R:
+        """The reduction over all blocks, on as many threads as there are cores."""
+        starts = range(0, len(self.x), self.block_rows)
+        workers = min(_n_threads(), len(starts) // 4)
+        if workers <= 1:
+            return self._walk(reduction, starts)
+        # Each thread multiplies its own blocks: BLAS threads on top would only fight over cores.
+        with _blas().limit(limits=1), ThreadPoolExecutor(workers) as threads:
+            shares = np.array_split(np.asarray(starts), workers)
+            parts = list(threads.map(lambda share: self._walk(reduction, share.tolist()), shares))
+        result = parts[0]
+        for part in parts[1:]:
+            result = reduction.merge(result, part)
+        return result
+
+    def _walk(self, reduction: Reduction[R], starts: Sequence[int]) -> R:
+        state = reduction.start()
+        for start in starts:
+            stop = min(start + self.block_rows, len(self.x))
+            first, last = np.searchsorted(self.removed, (start, stop))
+            if last - first == stop - start:
+                continue
+            items = np.arange(start, stop)
+            x = self.x[start:stop]
+            if last > first:
+                left = np.ones(stop - start, dtype=bool)
+                left[self.removed[first:last] - start] = False
+                items, x = items[left], x[left]
+            state = reduction.step(state, Block(items, x))
+        return state
+
+
+def _checked_ids(ids: Sequence[str], count: int) -> tuple[str, ...]:
+    names = tuple(str(name) for name in ids)
+    if len(names) != count:
+        raise InvalidInput(f"Each candidate needs one id; got {len(names)} ids for {count} rows.")
+    seen: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if name in seen:
+            raise InvalidInput(
+                f"Ids must be unique; {name!r} stands in rows {seen[name]} and {row}. "
+                "Rename or drop one of them."
+            )
+        seen[name] = row
+    return names
+
+
+def _n_threads() -> int:
+    """Cores this process may use; SERENDIP_THREADS overrides (parallel runs set it to 1)."""
+    told = os.environ.get("SERENDIP_THREADS")
+    if told:
+        return max(1, int(told))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
