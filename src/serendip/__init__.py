@@ -1,0 +1,1 @@
+"""What to try next: adaptive sampling for discovery over a finite pool, with a budget."""

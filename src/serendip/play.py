@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arrays import Floats
 from serendip.core.data import Choice, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Labels
@@ -16,12 +17,10 @@ from serendip.trace import Step, Trace
 P = TypeVar("P", bound=Posterior)
 
 Watcher = Callable[[Posterior, Pool, Choice, int, Generator], dict[str, float]]
-"""Looks at a step before its label is known: (posterior, pool, choice, remaining, rng) → figures."""
+"""Looks at a step before its label is known, and returns figures to keep with it."""
 
 
-def suggest(
-    posterior: P, pool: Pool, policy: Policy[P], remaining: int, rng: Generator
-) -> Choice:
+def suggest(posterior: P, pool: Pool, policy: Policy[P], remaining: int, rng: Generator) -> Choice:
     """What to label next, with `remaining` labels to buy, this one included."""
     if remaining < 1:
         raise InvalidInput(f"The budget is spent: {remaining} labels remain.")
@@ -85,7 +84,7 @@ def play(
     return Trace(tuple(steps), seed)
 
 
-def expected_random_regret(truth: np.ndarray, horizon: int) -> float:  # type: ignore[type-arg]
-    """The regret random choice has in expectation: the sum of the T largest less T times the mean."""
+def expected_random_regret(truth: Floats, horizon: int) -> float:
+    """E[R_T] of random choice: the sum of the T largest values less T times their mean."""
     largest = np.sort(truth)[::-1][:horizon]
     return float(largest.sum() - horizon * truth.mean())

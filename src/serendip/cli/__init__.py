@@ -1,0 +1,1 @@
+"""Thin shells: they parse, call the library and show."""

@@ -97,9 +97,9 @@ def _compact(leaders: _Leaders, count: int) -> _Leaders:
     """The waiting hits sorted in, and the best `count` of each draw kept."""
     if not leaders.waiting:
         return leaders
-    draw, item, value = (
-        np.concatenate([hit[part] for hit in leaders.waiting]) for part in range(3)
-    )
+    draw = np.concatenate([hit[0] for hit in leaders.waiting])
+    item = np.concatenate([hit[1] for hit in leaders.waiting])
+    value = np.concatenate([hit[2] for hit in leaders.waiting])
     order = np.argsort(draw, kind="stable")
     draw, item, value = draw[order], item[order], value[order]
     n_draws = len(leaders.items)
@@ -119,7 +119,9 @@ def _sorted(items: Ints, values: Floats, count: int) -> _Leaders:
     order = np.argsort(-values, axis=1, kind="stable")
     sorted_values = np.take_along_axis(values, order, axis=1)
     sorted_items = np.take_along_axis(items, order, axis=1)
-    tied = np.any((sorted_values[:, 1:] == sorted_values[:, :-1]) & np.isfinite(sorted_values[:, 1:]))
+    tied = np.any(
+        (sorted_values[:, 1:] == sorted_values[:, :-1]) & np.isfinite(sorted_values[:, 1:])
+    )
     if tied:
         by_item = np.lexsort((sorted_items, -sorted_values), axis=1)
         sorted_items = np.take_along_axis(sorted_items, by_item, axis=1)
@@ -138,8 +140,8 @@ def contenders(pool: Pool, best: Optima) -> Contenders:
     return Contenders(
         items=items,
         x=pool.take(items),
-        share=np.bincount(place, weights=weights, minlength=len(items)),
-        excess=np.bincount(place, weights=weights * excess, minlength=len(items)),
+        share=np.asarray(np.bincount(place, weights), dtype=np.float64),
+        excess=np.asarray(np.bincount(place, weights * excess), dtype=np.float64),
         threshold_mean=best.threshold_mean,
     )
 

@@ -17,7 +17,7 @@ class Likelihood(Protocol):
         ...
 
     def log_density(self, y: float, value: Floats) -> Floats:
-        """log p(y | f(x) = value), up to a constant that does not depend on the value."""
+        """Log p(y | f(x) = value), up to a constant that does not depend on the value."""
         ...
 
 
@@ -52,7 +52,7 @@ class Bernoulli:
         return np.asarray(clipped * (1.0 - clipped))
 
     def log_density(self, y: float, value: Floats) -> Floats:
-        """log f for a hit, log(1 − f) for a miss."""
+        """Log f for a hit, log(1 − f) for a miss."""
         if y not in (0.0, 1.0):
             raise InvalidInput(f"A binary label must be 0 or 1; got {y}.")
         chance = value if y == 1.0 else 1.0 - value

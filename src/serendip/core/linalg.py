@@ -28,7 +28,7 @@ class Cholesky(NamedTuple):
 
     @property
     def log_determinant(self) -> float:
-        """log det A."""
+        """Log det A."""
         return float(2.0 * np.log(np.diag(self.factor)).sum())
 
     def solve(self, right: Floats) -> Floats:
@@ -37,9 +37,7 @@ class Cholesky(NamedTuple):
 
     def whiten(self, right: Floats) -> Floats:
         """L⁻¹b, so that the squared norm is bᵀA⁻¹b."""
-        return np.asarray(
-            solve_triangular(self.factor, right, lower=True, check_finite=False)
-        )
+        return np.asarray(solve_triangular(self.factor, right, lower=True, check_finite=False))
 
     def colour(self, normal: Floats) -> Floats:
         """L⁻ᵀz: covariance A⁻¹ for z ~ N(0, I)."""

@@ -72,7 +72,7 @@ class Draws(Protocol):
         ...
 
     def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
-        """Mean, and g(x) = Σ_x′ w(x′) C[x′,x]² / Var(Y_x)  (docs/notation.md, budget-aware gain)."""
+        """Mean, and g(x) = Σ_x′ w(x′) C[x′,x]² / Var(Y_x), the gain against the budget."""
         ...
 
 
@@ -186,7 +186,7 @@ class Oracle(Protocol):
         ...
 
 
-_CAPABILITIES = {
+_CAPABILITIES: dict[type, tuple[str, str]] = {
     SupportsMoments: ("a posterior with moments", "SampleVIDS, BudgetIDS or Thompson"),
     SupportsConfidence: ("a posterior with a uniform confidence band", "UCB"),
     SupportsDesign: ("a generalised linear posterior", "UCB"),
@@ -199,7 +199,7 @@ def require(posterior: object, capability: type[P], by: object) -> P:
     """The posterior, once it is known to offer the capability; an error that helps otherwise."""
     if isinstance(posterior, capability):
         return posterior
-    wanted, instead = _CAPABILITIES[capability]  # type: ignore[index]  # keys are capabilities
+    wanted, instead = _CAPABILITIES[capability]
     raise MissingCapability(
         f"{type(by).__name__} needs {wanted}; {type(posterior).__name__} is not one. "
         f"Use {instead} instead."

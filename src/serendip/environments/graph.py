@@ -1,4 +1,4 @@
-"""Graph worlds: the paper's random, complete and star graphs, with feedback from neighbours   [ASD §5.2]"""
+"""Graph worlds: random, complete and star graphs with feedback from neighbours   [ASD §5.2]"""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ def star_edges(n: int, chance: float, rng: Generator, hub_share: float = 1 / 3) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NeighbourOracle:
-    """Choosing a node shows its noisy value, then those of its neighbours, each with fresh noise."""
+    """Choosing a node shows its noisy value and those of its neighbours, each with fresh noise."""
 
     adjacency: csr_array
     values: Floats

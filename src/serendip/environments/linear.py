@@ -47,14 +47,14 @@ def linear_world(
     prior_variance: float = 1.0,
     feature_variance: float = 1.0,
 ) -> World:
-    """x ~ N(0, σ_x²I), θ ~ N(0, σ_θ²I), y = xᵀθ + ε."""
+    """X ~ N(0, σ_x²I), θ ~ N(0, σ_θ²I), y = xᵀθ + ε."""
     x = np.sqrt(feature_variance) * rng.standard_normal((n, d))
     values = x @ (np.sqrt(prior_variance) * rng.standard_normal(d))
     return World(DensePool(x), NoisyOracle(x, values, float(np.sqrt(noise_variance))), values)
 
 
 def logistic_world(n: int, d: int, rng: Generator, prior_variance: float = 1.0) -> World:
-    """x ~ N(0, I), θ ~ N(0, σ_θ²I), P(y = 1) = μ(xᵀθ)."""
+    """X ~ N(0, I), θ ~ N(0, σ_θ²I), P(y = 1) = μ(xᵀθ)."""
     x = rng.standard_normal((n, d))
     values = expit(x @ (np.sqrt(prior_variance) * rng.standard_normal(d)))
     return World(DensePool(x), CoinOracle(x, values), values)

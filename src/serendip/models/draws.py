@@ -54,7 +54,7 @@ class SampledReduction:
         weights = self.draws.weights
         mean = values @ weights
         centred = values - mean[:, None]
-        explained = np.einsum("br,br->b", *(2 * (centred @ self.root,)))
+        explained = _square(centred @ self.root)
         label_variance = self.draws.likelihood.label_variance(mean, centred**2 @ weights)
         return Summary(mean, _ratio(explained, label_variance))
 
@@ -78,6 +78,11 @@ def _thin(root: Floats) -> Floats:
         return root
     size, basis = np.linalg.eigh(root @ root.T)
     return np.asarray(basis * np.sqrt(np.clip(size, 0.0, None)))
+
+
+def _square(rows: Floats) -> Floats:
+    """(b,) squared norm of each row."""
+    return np.asarray(np.einsum("br,br->b", rows, rows))
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:
@@ -108,7 +113,7 @@ class LinearDraws:
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row in float64, so that the company a row keeps changes nothing."""
-        return np.einsum("hd,hd->h", np.asarray(x, dtype=np.float64), self.theta[draws])
+        return np.asarray(np.einsum("hd,hd->h", np.asarray(x, dtype=np.float64), self.theta[draws]))
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """v(x) = xᵀLx with L = Σ_a p_a (μ_a − μ)(μ_a − μ)ᵀ, built once per step."""
@@ -135,7 +140,7 @@ class LinearSummary:
 
     def __call__(self, block: Block) -> Summary:
         x = np.asarray(block.x, dtype=np.float64)
-        return Summary(x @ self.mean, np.einsum("br,br->b", *(2 * (x @ self.root,))))
+        return Summary(x @ self.mean, _square(x @ self.root))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ class LinearReduction:
         x = np.asarray(block.x, dtype=np.float64)
         mean = x @ self.mean
         variance = np.clip(np.einsum("bd,bd->b", x @ self.covariance, x), 0.0, None)
-        explained = np.einsum("br,br->b", *(2 * (x @ self.root,)))
+        explained = _square(x @ self.root)
         return Summary(mean, _ratio(explained, self.likelihood.label_variance(mean, variance)))
 
 
@@ -226,7 +231,9 @@ class FactorDraws:
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Entry by entry."""
-        return np.einsum("hr,hr->h", self.left[draws, x[:, 0]], self.right[draws, x[:, 1]])
+        return np.asarray(
+            np.einsum("hr,hr->h", self.left[draws, x[:, 0]], self.right[draws, x[:, 1]])
+        )
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """The fallback."""
@@ -259,7 +266,7 @@ class TableDraws:
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """The same look-up."""
-        return self.table[draws, x[:, 0]]
+        return np.asarray(self.table[draws, x[:, 0]])
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """The fallback."""
@@ -288,5 +295,3 @@ class SampledMoments:
         mean = values @ self.draws.weights
         variance = (values - mean[:, None]) ** 2 @ self.draws.weights
         return mean, np.sqrt(variance)
-
-

@@ -21,8 +21,8 @@ from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import SampledMoments, TableDraws, equal_weights
 
-_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(7)
-_MASSES = _MASSES / _MASSES.sum()
+_NODES, _RAW = np.polynomial.hermite_e.hermegauss(7)
+_MASSES = _RAW / _RAW.sum()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +161,7 @@ class FiniteLookahead:
             spread = np.sqrt(centred**2 @ weights + likelihood.noise_variance)
             shift = (centred * weights) @ there / spread[:, None]
             after = weights @ there + shift[:, None, :] * _NODES[:, None]
-            return mean, np.broadcast_to(_MASSES, (len(mean), len(_MASSES))), after
+            return mean, np.tile(_MASSES, (len(mean), 1)), after
         chances = np.stack([1.0 - mean, mean], axis=1)
         joint = np.stack([(1.0 - here) * weights @ there, here * weights @ there], axis=1)
         safe = np.where(chances > 0, chances, 1.0)

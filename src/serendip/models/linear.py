@@ -25,8 +25,8 @@ from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LinearDraws, equal_weights
 
 # Gauss–Hermite with seven points: exact for the smooth part of what ENS integrates.
-_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(7)
-_MASSES = _MASSES / _MASSES.sum()
+_NODES, _RAW = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(7))
+_MASSES = _RAW / _RAW.sum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class LinearPosterior:
     def _sample_mixture(self, normal: Floats, rng: Generator) -> Floats:
         size = normal.shape[1]
         picks = rng.choice(len(self.fits), size=size, p=[fit.weight for fit in self.fits])
-        gammas = rng.standard_gamma(self.fits[0].shape, size=size)
+        gammas = rng.standard_gamma(self.fits[0].shape, size=(size,))
         theta = np.empty((size, len(self.moment)))
         for part in np.unique(picks):
             fit, chosen = self.fits[part], picks == part
@@ -293,4 +293,4 @@ class LinearLookahead:
         variance = np.clip(np.einsum("bd,bd->b", reach, x), 0.0, None) + self.noise_variance
         shift = (reach @ self.others.T) / np.sqrt(variance)[:, None]
         after = (self.others @ self.mean) + shift[:, None, :] * _NODES[:, None]
-        return x @ self.mean, np.broadcast_to(_MASSES, (len(x), len(_MASSES))), after
+        return x @ self.mean, np.tile(_MASSES, (len(x), 1)), after

@@ -1,7 +1,7 @@
 """Logistic regression with a Gaussian prior, by Laplace's approximation   [ASD §4.1, §5.2]
 
-    θ ~ N(0, σ_θ²I),  P(y = 1 | x) = μ(xᵀθ),  μ(z) = 1 / (1 + e^{−z})
-    θ | data ≈ N(θ̂, H⁻¹),  H = Xᵀ diag(p(1 − p)) X + I/σ_θ²
+θ ~ N(0, σ_θ²I),  P(y = 1 | x) = μ(xᵀθ),  μ(z) = 1 / (1 + e^{−z})
+θ | data ≈ N(θ̂, H⁻¹),  H = Xᵀ diag(p(1 − p)) X + I/σ_θ²
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LogisticDraws, equal_weights
 
-_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(15)
-_MASSES = _MASSES / _MASSES.sum()
+_NODES, _RAW = np.polynomial.hermite_e.hermegauss(15)
+_MASSES = _RAW / _RAW.sum()
 
 
 @dataclass(frozen=True, slots=True)

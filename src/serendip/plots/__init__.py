@@ -1,0 +1,1 @@
+"""Tables in, figures out; nothing is computed here."""

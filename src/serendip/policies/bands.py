@@ -1,4 +1,4 @@
-"""What the optimistic policies share: the candidate with the highest mean plus a multiple of width."""
+"""What the optimistic policies share: the highest mean plus a multiple of the width."""
 
 from dataclasses import dataclass
 

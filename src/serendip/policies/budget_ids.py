@@ -1,7 +1,7 @@
 """Budget-aware IDS, the default: regret and information about the k best, k labels being left.
 
-With k labels left any of the k best is a find, so choosing x costs (f_(k) − f(x))₊, and what is worth
-knowing is who belongs to the k best:
+With k labels left any of the k best is a find, so choosing x costs (f_(k) − f(x))₊, and what is
+worth knowing is who belongs to the k best:
 
     Δ(x) = E[(f_(k) − f(x))₊],   g(x) = Σ_x′ p(1 − p) C[x′,x]² / Var(Y_x)
 

@@ -1,4 +1,4 @@
-"""ENS, efficient non-myopic search (Jiang et al., ICML 2017), and its regression form   [ASD App. ENS]
+"""ENS, efficient non-myopic search (Jiang et al., ICML 2017), and its regression form   [ASD App.]
 
     score(x) = f̄(x) + E_y[ sum of the k − 1 largest means of the others after seeing y at x ]
 
@@ -25,7 +25,7 @@ class ENS:
     """Take what is best if all later choices were made at once after this label."""
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
-        """argmax of what this label and the k − 1 after it are expected to bring."""
+        """Argmax of what this label and the k − 1 after it are expected to bring."""
         able = require(posterior, SupportsLookahead, by=self)
         others = everything(pool)
         future = FutureSum(able.lookahead(others), others.items, min(remaining, len(pool)) - 1)

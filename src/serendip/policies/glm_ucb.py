@@ -1,4 +1,4 @@
-"""GLM-UCB (Filippi et al., NeurIPS 2010), the paper's baseline for logistic regression   [ASD §5.2]"""
+"""GLM-UCB (Filippi et al., NeurIPS 2010), the baseline for logistic regression   [ASD §5.2]"""
 
 from dataclasses import dataclass
 

@@ -1,10 +1,11 @@
-"""What the information-directed policies share: regret against gain, and the pick by their ratio."""
+"""What the information-directed policies share: regret, gain, and the pick by their ratio."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arrays import Floats
 from serendip.core.data import Block, Choice, Contenders, Scores, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import frontier, lowest
@@ -58,7 +59,7 @@ class BudgetTradeoff:
         return Tradeoff(regret, np.clip(found.gain, 0.0, None), found.mean)
 
 
-def _settled(regret: np.ndarray, size: float) -> np.ndarray:  # type: ignore[type-arg]
+def _settled(regret: Floats, size: float) -> Floats:
     """Regrets that are zero but for rounding become zero."""
     return np.where(regret > 1e-12 * (1.0 + abs(size)), regret, 0.0)
 
@@ -92,9 +93,7 @@ def choose_by_ratio(
     return _explained(pool, found.item, found.score, tradeoff)
 
 
-def _explained(
-    pool: Pool, item: int, score: float, tradeoff: BlockFn[Tradeoff]
-) -> Choice:
+def _explained(pool: Pool, item: int, score: float, tradeoff: BlockFn[Tradeoff]) -> Choice:
     items = np.array([item])
     found = tradeoff(Block(items, pool.take(items)))
     details = {

@@ -1,0 +1,1 @@
+"""Pools: where candidates live and how they are walked."""
