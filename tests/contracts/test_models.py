@@ -1,0 +1,96 @@
+"""What every model must do; a model joins by adding itself to `worlds.PROBLEMS`."""
+
+import numpy as np
+import pytest
+
+from serendip.core.data import Block
+from serendip.core.folds import contenders, everything, optima
+from serendip.core.protocols import SupportsMoments
+from serendip.core.rng import stream
+from worlds import PROBLEMS
+
+
+@pytest.fixture(params=PROBLEMS, name="problem")
+def _problem(request):
+    return PROBLEMS[request.param]
+
+
+@pytest.fixture(params=[0, 6], name="state")
+def _state(request, problem):
+    seen, pool = problem.observed(request.param)
+    return problem.model.posterior(seen, stream(0, "fit")), pool, request.param
+
+
+def test_labels_are_counted(problem, state):
+    posterior, pool, count = state
+    assert posterior.n_labels == count
+    item = int(everything(pool).items[0])
+    seen = problem.world.oracle.reveal(item, stream(0, "label", item))
+    assert posterior.update(seen, stream(0, "update")).n_labels == count + 1
+    assert posterior.n_labels == count  # the old posterior is as it was
+
+
+def test_same_seed_same_draws(state):
+    posterior, pool, _ = state
+    block = everything(pool)
+    first = posterior.sample(25, stream(1, "draws")).values(block)
+    again = posterior.sample(25, stream(1, "draws")).values(block)
+    np.testing.assert_array_equal(first, again)
+    assert first.shape == (len(pool), 25)
+    assert np.isfinite(first).all()
+
+
+def test_weights_sum_to_one(state):
+    posterior, _, _ = state
+    weights = posterior.sample(10, stream(1, "draws")).weights
+    assert weights.shape == (10,)
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_refined_values_are_within_the_slack(state):
+    posterior, pool, _ = state
+    draws = posterior.sample(8, stream(1, "draws"))
+    block = everything(pool)
+    scanned = draws.values(block)
+    for draw in range(8):
+        exact = draws.refine(block.x, np.full(len(block), draw))
+        assert np.all(np.abs(exact - scanned[:, draw]) <= draws.slack(block)[draw] + 1e-300)
+
+
+def test_gains_and_regrets_are_not_negative_and_finite(state):
+    posterior, pool, _ = state
+    draws = posterior.sample(40, stream(1, "draws"))
+    block = everything(pool)
+    best = optima(pool, draws)
+    summary = draws.summary(best)(block)
+    assert np.all(summary.gain >= 0)
+    assert np.isfinite(summary.gain).all()
+    assert np.all(best.best_mean - summary.mean >= -1e-9)
+    np.testing.assert_allclose(summary.mean, draws.values(block) @ draws.weights, atol=1e-9)
+    for remaining in (1, 4, len(pool), len(pool) + 5):
+        doubtful = contenders(pool, optima(pool, draws, remaining))
+        reduction = draws.reduction(doubtful)(block)
+        assert np.all(reduction.gain >= -1e-12)
+        assert np.isfinite(reduction.gain).all()
+
+
+def test_blocks_do_not_change_what_is_said(state):
+    posterior, pool, _ = state
+    draws = posterior.sample(20, stream(1, "draws"))
+    block = everything(pool)
+    half = len(block) // 2
+    parts = [Block(block.items[s], block.x[s]) for s in (slice(0, half), slice(half, None))]
+    summary = draws.summary(optima(pool, draws))
+    gains = np.concatenate([summary(part).gain for part in parts])
+    np.testing.assert_allclose(gains, summary(block).gain, atol=1e-12)
+
+
+def test_moments_agree_with_draws(state):
+    posterior, pool, _ = state
+    assert isinstance(posterior, SupportsMoments)
+    block = everything(pool)
+    mean, deviation = posterior.moments()(block)
+    values = posterior.sample(4000, stream(3, "many")).values(block)
+    room = 6 * deviation / np.sqrt(4000) + 1e-9
+    assert np.mean(np.abs(values.mean(axis=1) - mean) <= room) > 0.9
+    np.testing.assert_allclose(np.median(values.std(axis=1) / (deviation + 1e-12)), 1.0, atol=0.1)

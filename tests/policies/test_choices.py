@@ -1,0 +1,188 @@
+"""Choices worked out the slow way, and the corner cases of the formulae."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naive import naive_budget_gain, naive_budget_regret, naive_gain, naive_regret, naive_vids
+from serendip.core.data import Block, Observation
+from serendip.core.folds import contenders, everything, optima
+from serendip.core.likelihood import Bernoulli, Gaussian
+from serendip.core.rng import stream
+from serendip.models.finite import FiniteModel
+from serendip.models.graph import GraphModel, adjacency_of
+from serendip.models.linear import LinearModel
+from serendip.models.logistic import LogisticModel
+from serendip.policies.budget_ids import BudgetIDS
+from serendip.policies.ens import ENS
+from serendip.policies.greedy import Greedy
+from serendip.policies.ids import IDS
+from serendip.policies.ratio import BudgetTradeoff, PeakTradeoff
+from serendip.policies.sample_vids import SampleVIDS
+from serendip.policies.thompson import Thompson
+from serendip.policies.uniform import Uniform
+from serendip.pools.dense import DensePool
+
+
+def posterior_and_pool(seed, n=30, d=4, t=5):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d))
+    seen = [Observation(i, x[i : i + 1], rng.standard_normal(1)) for i in range(t)]
+    pool = DensePool(x)
+    for one in seen:
+        pool = pool.without(one.item)
+    return LinearModel(d, 1.0, 0.5).posterior(seen, rng), pool
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), power=st.sampled_from([0.5, 1.0, 2.0, 3.0]))
+def test_sample_vids_is_algorithm_two(seed, power):
+    posterior, pool = posterior_and_pool(seed)
+    draws = posterior.sample(50, stream(seed, "c"))
+    block = everything(pool)
+    values = draws.values(block)
+    best = optima(pool, draws)
+    found = PeakTradeoff(draws.summary(best), best.best_mean)(block)
+    np.testing.assert_allclose(found.regret, naive_regret(values), atol=1e-10)
+    np.testing.assert_allclose(found.gain, naive_gain(values), atol=1e-10)
+    choice = SampleVIDS(power, n_draws=50).choose(posterior, pool, 9, stream(seed, "c"))
+    assert choice.item == block.items[naive_vids(values, power)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), remaining=st.integers(1, 24))
+def test_budget_ids_is_its_formula(seed, remaining):
+    posterior, pool = posterior_and_pool(seed)
+    draws = posterior.sample(50, stream(seed, "c"))
+    block = everything(pool)
+    values = draws.values(block)
+    doubtful = contenders(pool, optima(pool, draws, remaining))
+    found = BudgetTradeoff(draws.reduction(doubtful), doubtful)(block)
+    regret = naive_budget_regret(values, remaining)
+    covariance = block.x @ posterior.covariance @ block.x.T
+    gain = naive_budget_gain(values, remaining, covariance, 0.5)
+    np.testing.assert_allclose(found.regret, regret, atol=1e-10)
+    np.testing.assert_allclose(found.gain, gain, atol=1e-10)
+    choice = BudgetIDS(n_draws=50).choose(posterior, pool, remaining, stream(seed, "c"))
+    place = int(np.searchsorted(block.items, choice.item))
+    assert choice.details["instant_regret"] == pytest.approx(regret[place], abs=1e-10)
+    ratios = 2 * np.log(np.clip(regret, 1e-300, None)) - np.log(np.clip(gain, 1e-300, None))
+    assert ratios[place] <= ratios.min() + 1e-6 or regret[place] <= 1e-10
+
+
+def test_when_the_budget_covers_the_pool_the_best_mean_comes_first():
+    posterior, pool = posterior_and_pool(0)
+    block = everything(pool)
+    best = block.items[np.argmax(block.x @ posterior.mean)]
+    choice = BudgetIDS(n_draws=4000).choose(posterior, pool, 25, stream(0, "c"))
+    expected = posterior.sample(4000, stream(0, "c"))
+    mean = expected.values(block) @ expected.weights
+    assert choice.item == block.items[np.argmax(mean)]
+    assert choice.item == best
+    assert choice.details["instant_regret"] == 0.0
+
+
+@pytest.mark.parametrize("policy", [SampleVIDS(), BudgetIDS(), IDS(), SampleVIDS(randomised=True)])
+def test_when_all_draws_agree_the_best_mean_is_taken(policy):
+    values = np.array([[0.1, 0.9, 0.4]])
+    posterior = FiniteModel(values, Gaussian(1.0)).posterior((), np.random.default_rng(0))
+    pool = DensePool(np.arange(3)[:, None])
+    assert policy.choose(posterior, pool, 1, stream(0, "c")).item == 1
+
+
+def test_exact_ids_buys_information_that_variance_cannot_see():
+    """The last candidate has no chance to be best, but its label tells which of the others is."""
+    values = np.array([[0.9, 0.1, 0.0], [0.1, 0.9, 0.6]])
+    posterior = FiniteModel(values, Bernoulli()).posterior((), np.random.default_rng(0))
+    pool = DensePool(np.arange(3)[:, None])
+    choices = [IDS().choose(posterior, pool, 1, stream(s, "c")) for s in range(200)]
+    assert {choice.item for choice in choices} <= {0, 1, 2}
+    assert len({choice.item for choice in choices}) <= 2
+
+
+def test_thompson_follows_the_chance_of_being_best():
+    values = np.array([[0.9, 0.1], [0.1, 0.9]])
+    masses = np.array([0.7, 0.3])
+    model = FiniteModel(values, Bernoulli(), masses)
+    posterior = model.posterior((), np.random.default_rng(0))
+    pool = DensePool(np.arange(2)[:, None])
+    picks = [Thompson().choose(posterior, pool, 1, stream(s, "c")).item for s in range(3000)]
+    assert np.mean(picks) == pytest.approx(0.3, abs=0.034)  # four standard errors
+
+
+def test_random_is_uniform():
+    posterior, pool = posterior_and_pool(0, n=12)
+    picks = [Uniform().choose(posterior, pool, 1, stream(s, "c")).item for s in range(2100)]
+    counts = np.bincount(picks, minlength=12)
+    assert counts[:5].sum() == 0
+    assert np.abs(counts[5:] - 300).max() < 4 * np.sqrt(300)
+
+
+def naive_ens_binary(posterior, pool, remaining):
+    """Refit after each outcome of each candidate: the definition."""
+    block = everything(pool)
+    scores = []
+    for row, item in enumerate(block.items):
+        chance = posterior.moments()(Block(np.array([item]), block.x[row : row + 1]))[0][0]
+        total = chance
+        rest = np.delete(np.arange(len(block)), row)
+        others = Block(block.items[rest], block.x[rest])
+        for label in (0.0, 1.0):
+            seen = Observation(int(item), block.x[row : row + 1], np.array([label]))
+            after = posterior.update(seen, None).moments()(others)[0]
+            weight = chance if label else 1 - chance
+            total += weight * np.sort(after)[::-1][: remaining - 1].sum()
+        scores.append(total)
+    return block.items, np.array(scores)
+
+
+@pytest.mark.parametrize("remaining", [1, 2, 5])
+def test_ens_is_its_definition_where_updates_are_exact(remaining):
+    rng = np.random.default_rng(3)
+    posterior = FiniteModel(rng.random((6, 8)), Bernoulli()).posterior((), rng)
+    pool = DensePool(np.arange(8)[:, None]).without(2)
+    items, scores = naive_ens_binary(posterior, pool, remaining)
+    choice = ENS().choose(posterior, pool, remaining, stream(0, "c"))
+    # Members of a top set that no label changes tie exactly, so compare scores, not items.
+    assert scores[list(items).index(choice.item)] == pytest.approx(scores.max())
+    assert choice.details["expected_total"] == pytest.approx(scores.max())
+
+
+def test_ens_on_logistic_is_near_its_definition():
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((15, 2))
+    seen = [Observation(i, x[i : i + 1], np.array([float(i % 2)])) for i in range(4)]
+    posterior = LogisticModel(2).posterior(seen, rng)
+    pool = DensePool(x)
+    for one in seen:
+        pool = pool.without(one.item)
+    items, scores = naive_ens_binary(posterior, pool, 4)
+    choice = ENS().choose(posterior, pool, 4, stream(0, "c"))
+    assert scores[list(items).index(choice.item)] > np.sort(scores)[-3] - 1e-12
+    assert choice.details["expected_total"] == pytest.approx(scores.max(), abs=0.05)
+
+
+def test_greedy_takes_the_best_mean():
+    posterior, pool = posterior_and_pool(1)
+    block = everything(pool)
+    choice = Greedy().choose(posterior, pool, 3, stream(0, "c"))
+    assert choice.item == block.items[np.argmax(block.x @ posterior.mean)]
+
+
+def test_vids_prefers_the_hub_of_a_star():
+    """A node that shows all others is worth a small regret."""
+    star = adjacency_of(40, np.array([[0, leaf] for leaf in range(1, 40)]))
+    posterior = GraphModel(star, 1.0, 0.1).posterior((), np.random.default_rng(0))
+    pool = DensePool(np.arange(40)[:, None])
+    for policy in (SampleVIDS(), BudgetIDS()):
+        assert policy.choose(posterior, pool, 20, stream(0, "c")).item == 0
+
+
+@pytest.mark.parametrize("policy", [SampleVIDS(n_draws=60), BudgetIDS(n_draws=60), Greedy()])
+def test_permuting_the_pool_permutes_the_choice(policy):
+    posterior, pool = posterior_and_pool(2)
+    order = np.random.default_rng(0).permutation(30)
+    first = policy.choose(posterior, DensePool(pool.x), 8, stream(0, "c")).item
+    again = policy.choose(posterior, DensePool(pool.x[order]), 8, stream(0, "c")).item
+    assert order[again] == first

@@ -1,0 +1,127 @@
+"""The loop, its traces and the regret."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from serendip.core.data import Observation
+from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.core.labels import Continuous
+from serendip.core.rng import stream
+from serendip.environments.linear import linear_world
+from serendip.models.linear import LinearModel
+from serendip.play import absorb, expected_random_regret, play, suggest
+from serendip.policies.greedy import Greedy
+from serendip.policies.thompson import Thompson
+from serendip.policies.uniform import Uniform
+from serendip.trace import budget_regret, regret
+
+WORLD = linear_world(20, 3, 0.5, stream(0, "world"))
+MODEL = LinearModel(3, 1.0, 0.5)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    values=st.lists(
+        st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=15
+    ),
+    data=st.data(),
+)
+def test_regret_is_the_sum_of_what_each_choice_cost(values, data):
+    """R_T = Σ_t (f_(k)(S_t) − f(X_t))₊ with k = T − t + 1, for every sequence of choices."""
+    truth = np.array(values)
+    horizon = data.draw(st.integers(1, len(values)))
+    items = np.array(data.draw(st.permutations(range(len(values))))[:horizon])
+    by_steps = budget_regret(items, truth)
+    assert by_steps[-1] == pytest.approx(regret(items, truth)[-1], abs=1e-9)
+    assert np.all(np.diff(by_steps) >= 0)
+
+
+def test_regret_by_hand():
+    truth = np.array([1.0, 5.0, 3.0, 2.0])
+    np.testing.assert_allclose(regret(np.array([2, 0]), truth), [2.0, 4.0])
+    np.testing.assert_allclose(budget_regret(np.array([2, 0]), truth), [0.0, 4.0])
+    with pytest.raises(InvalidInput, match="twice"):
+        regret(np.array([1, 1]), truth)
+
+
+def test_rival_policies_see_the_same_labels():
+    traces = [
+        play(WORLD.pool, WORLD.oracle, MODEL, policy, 20, seed=3)
+        for policy in (Uniform(), Greedy(), Thompson())
+    ]
+    labels = [dict(zip(t.items.tolist(), t.labels.tolist(), strict=True)) for t in traces]
+    assert labels[0] == labels[1] == labels[2]
+    assert traces[0].items.tolist() != traces[1].items.tolist()
+    other = play(WORLD.pool, WORLD.oracle, MODEL, Greedy(), 20, seed=4)
+    assert not np.isin(other.labels, list(labels[0].values())).any()
+
+
+def test_trace_is_a_tidy_table():
+    trace = play(WORLD.pool, WORLD.oracle, MODEL, Greedy(), 5, seed=0)
+    ids = [f"c{i}" for i in range(20)]
+    frame = trace.frame(truth=WORLD.truth, ids=ids, policy="greedy")
+    assert list(frame.columns[:8]) == [
+        "policy", "seed", "step", "item", "id", "label", "total", "regret",
+    ]  # fmt: skip
+    assert len(frame) == 5
+    assert frame["total"].iloc[-1] == pytest.approx(trace.total)
+    assert frame["id"].tolist() == [ids[item] for item in trace.items]
+    assert np.isfinite(frame["mean"]).all()
+    assert np.isnan(trace.figure("nothing")).all()
+
+
+def test_watchers_add_figures():
+    def watch(posterior, pool, choice, remaining, rng):
+        return {"left": float(len(pool)), "remaining": float(remaining)}
+
+    trace = play(WORLD.pool, WORLD.oracle, MODEL, Greedy(), 4, seed=0, watch=watch)
+    np.testing.assert_array_equal(trace.figure("left"), [20, 19, 18, 17])
+    np.testing.assert_array_equal(trace.figure("remaining"), [4, 3, 2, 1])
+
+
+@pytest.mark.parametrize("horizon", [0, -3, 21])
+def test_a_budget_that_does_not_fit_is_refused(horizon):
+    with pytest.raises(InvalidInput, match="between 1 and the 20 candidates"):
+        play(WORLD.pool, WORLD.oracle, MODEL, Greedy(), horizon, seed=0)
+
+
+def test_labels_outside_the_declared_range_are_refused():
+    with pytest.raises(InvalidInput, match="outside the declared range"):
+        play(WORLD.pool, WORLD.oracle, MODEL, Greedy(), 5, 0, labels=Continuous(0.0, 1e-6))
+
+
+def test_a_second_label_is_refused_and_nothing_changes():
+    posterior = MODEL.posterior((), stream(0, "p"))
+    seen = Observation(4, WORLD.pool.take(np.array([4])), np.array([1.0]))
+    posterior, pool = absorb(posterior, WORLD.pool, seen, stream(0, "u"))
+    with pytest.raises(AlreadyLabelled, match="labelled already"):
+        absorb(posterior, pool, seen, stream(0, "u"))
+    assert posterior.n_labels == 1
+
+
+def test_labels_that_are_not_finite_are_refused():
+    with pytest.raises(InvalidInput, match="not a finite number"):
+        Observation(0, np.ones((1, 3)), np.array([np.nan]))
+    with pytest.raises(InvalidInput, match="one label per row"):
+        Observation(0, np.ones((2, 3)), np.ones(1))
+
+
+def test_nothing_left_is_said_plainly():
+    posterior = MODEL.posterior((), stream(0, "p"))
+    with pytest.raises(InvalidInput, match="budget is spent"):
+        suggest(posterior, WORLD.pool, Greedy(), 0, stream(0, "c"))
+    pool = WORLD.pool
+    for item in range(20):
+        pool = pool.without(item)
+    with pytest.raises(InvalidInput, match="pool is empty"):
+        suggest(posterior, pool, Greedy(), 1, stream(0, "c"))
+
+
+def test_expected_random_regret():
+    truth = np.array([0.0, 1.0, 2.0])
+    assert expected_random_regret(truth, 2) == pytest.approx(3.0 - 2.0)
+    items = [stream(s, "r").permutation(3)[:2] for s in range(4000)]
+    mean = np.mean([regret(chosen, truth)[-1] for chosen in items])
+    assert mean == pytest.approx(1.0, abs=0.06)

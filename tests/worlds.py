@@ -1,0 +1,88 @@
+"""Small problems the contract suites share: a model joins them by adding itself to the list."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from serendip.core.data import Observation
+from serendip.core.likelihood import Bernoulli, Gaussian
+from serendip.core.protocols import Model, Pool
+from serendip.core.rng import stream
+from serendip.environments.graph import graph_world, random_edges
+from serendip.environments.linear import linear_world, logistic_world
+from serendip.environments.low_rank import low_rank_world
+from serendip.environments.sparse import sparse_world
+from serendip.environments.world import World
+from serendip.models.finite import FiniteModel
+from serendip.models.graph import GraphModel, adjacency_of
+from serendip.models.linear import LinearModel
+from serendip.models.logistic import LogisticModel
+from serendip.models.low_rank import LowRankModel
+from serendip.models.sparse_linear import SparseLinearModel
+from serendip.pools.dense import DensePool
+
+
+@dataclass(frozen=True)
+class Problem:
+    name: str
+    world: World
+    model: Model
+
+    def observed(self, count: int, seed: int = 0) -> tuple[list[Observation], Pool]:
+        """Some labels, and the pool without them."""
+        items = stream(seed, "observed").permutation(len(self.world.pool))[:count]
+        pool: Pool = self.world.pool
+        seen = []
+        for item in items.tolist():
+            seen.append(self.world.oracle.reveal(item, stream(seed, "label", item)))
+            pool = pool.without(item)
+        return seen, pool
+
+
+class TableOracle:
+    def __init__(self, values):
+        self.values = values
+
+    def reveal(self, item, rng):
+        label = float(rng.random() < self.values[item])
+        return Observation(item, np.array([[item]]), np.array([label]))
+
+
+def _finite(likelihood) -> Problem:
+    rng = stream(1, "finite")
+    table = rng.random((40, 12))
+    world = World(DensePool(np.arange(12)[:, None]), TableOracle(table[3]), table[3])
+    return Problem(f"finite-{type(likelihood).__name__}", world, FiniteModel(table, likelihood))
+
+
+def _graph() -> Problem:
+    rng = stream(2, "graph")
+    adjacency = adjacency_of(30, random_edges(30, 0.1, rng))
+    return Problem("graph", graph_world(adjacency, 0.2, rng), GraphModel(adjacency, 1.0, 0.2))
+
+
+_BUILDERS: tuple[Callable[[], Problem], ...] = (
+    lambda: Problem(
+        "linear", linear_world(40, 4, 0.3, stream(3, "linear")), LinearModel(4, 1.0, 0.3)
+    ),
+    lambda: Problem(
+        "linear-unknown", linear_world(40, 4, 0.3, stream(3, "linear")), LinearModel(4)
+    ),
+    lambda: Problem("logistic", logistic_world(40, 4, stream(4, "logistic")), LogisticModel(4)),
+    lambda: Problem(
+        "sparse",
+        sparse_world(40, 60, 3, 0.1, stream(5, "sparse")),
+        SparseLinearModel(60, n_chains=40),
+    ),
+    lambda: Problem(
+        "low-rank",
+        low_rank_world(6, 7, 2, 0.1, stream(6, "low-rank")),
+        LowRankModel(6, 7, 2, noise_variance=0.1, n_chains=40),
+    ),
+    _graph,
+    lambda: _finite(Bernoulli()),
+    lambda: _finite(Gaussian(0.1)),
+)
+
+PROBLEMS = {problem.name: problem for problem in (build() for build in _BUILDERS)}
