@@ -57,19 +57,31 @@ def is_code(text: str) -> bool:
     return _CODE.fullmatch(text) is not None
 
 
-def styles_of(texts: Iterable[str]) -> tuple[Style, ...]:
-    """The styles in which every text is a number: none, one, or both.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a column of texts can be read as numbers."""
 
-    Both are given only where it matters: where every text means the same number either way (whole
-    numbers without marks), the answer is `POINT` alone. Codes with leading zeros are no numbers.
-    """
-    left = [POINT, COMMA]
-    same = True
+    styles: tuple[Style, ...]
+    """The styles in which every text is a number: none, one, or both."""
+    marked: bool
+    """Whether some text would be a different number, or none, in the other style."""
+
+    def style(self, usual: Style | None = None) -> Style | None:
+        """The style to read the column in; `usual` decides where both would do."""
+        if not self.styles:
+            return None
+        if not self.marked:
+            return POINT
+        return self.styles[0] if len(self.styles) == 1 else usual
+
+
+def reading_of(texts: Iterable[str]) -> Reading:
+    """In which styles all the texts are numbers; codes with leading zeros are none."""
+    left: tuple[Style, ...] = (POINT, COMMA)
+    marked = False
     for text in texts:
-        if is_code(text):
-            return ()
-        left = [style for style in left if style.matches(text)]
+        left = () if is_code(text) else tuple(style for style in left if style.matches(text))
         if not left:
-            return ()
-        same = same and len(left) == 2 and POINT.plain(text) == COMMA.plain(text)
-    return (POINT,) if same else tuple(left)
+            break
+        marked = marked or len(left) == 1 or POINT.plain(text) != COMMA.plain(text)
+    return Reading(left, marked)

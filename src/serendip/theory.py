@@ -81,7 +81,12 @@ class ItemRatio:
 
 
 def sampled_ratio(
-    posterior: Posterior, pool: Pool, item: int, rng: Generator, power: float = 2.0, n_draws: int = 300
+    posterior: Posterior,
+    pool: Pool,
+    item: int,
+    rng: Generator,
+    power: float = 2.0,
+    n_draws: int = 300,
 ) -> ItemRatio:
     """The ratio of a candidate from draws, with Δ and v as SampleVIDS has them   [ASD Alg. 2]"""
     check_power(power)
@@ -128,9 +133,7 @@ def _exact(
     return PeakTradeoff(posterior.information(best, ordered), best.best_mean), best
 
 
-def _item_ratio(
-    pool: Pool, item: int, tradeoff: BlockFn[Tradeoff], power: float
-) -> ItemRatio:
+def _item_ratio(pool: Pool, item: int, tradeoff: BlockFn[Tradeoff], power: float) -> ItemRatio:
     if item not in pool:
         raise InvalidInput(f"Item {item} is not in the pool; ask for one that is still unlabelled.")
     items = np.array([item])
@@ -212,12 +215,14 @@ class ExactRatioWatch:
 def worst_ratio(trace: Trace, name: str = "information_ratio") -> Floats:
     """(T,) running maximum of a ratio over a watched run.
 
-    Its last entry is the largest ratio this run met. Lemma 1 asks for a Ψ_* that holds in every run,
-    so one run, or many, can only show that Ψ_* is at least this large.
+    Its last entry is the largest ratio this run met. Lemma 1 asks for a Ψ_* that holds in every
+    run, so one run, or many, can only show that Ψ_* is at least this large.
     """
     ratios = trace.figure(name)
     if np.isnan(ratios).any():
-        raise InvalidInput(f"The run has no figure {name!r} at every step. Play it with a RatioWatch.")
+        raise InvalidInput(
+            f"The run has no figure {name!r} at every step. Play it with a RatioWatch."
+        )
     return np.asarray(np.maximum.accumulate(ratios))
 
 
@@ -327,7 +332,7 @@ def low_rank_value_bound(gamma: float, rank: int, top_singular_value: float, siz
     """
     _positive_integers(rank=rank)
     _positive(gamma=gamma, top_singular_value=top_singular_value, size=size)
-    return gamma * rank**1.5 * top_singular_value / size
+    return float(gamma * rank**1.5 * top_singular_value / size)
 
 
 def low_rank_ratio_bound(value_bound: float, rank: int, gamma: float) -> float:
@@ -358,8 +363,8 @@ def graph_bound(
     """min{(B C_T(G) T)^{2/3}, (χ(G) T)^{1/2}}, Theorem 3, up to a constant.
 
     The printed expression has no entropy, which Lemma 1 would put in both terms; to keep it, use
-    `generic_bound` with power 3 and B·C_T, or with power 2 and χ. Give upper bounds where a number is
-    only known within bounds.
+    `generic_bound` with power 3 and B·C_T, or with power 2 and χ. Give upper bounds where a number
+    is only known within bounds.
 
     Args:
         value_bound: B.
@@ -413,8 +418,8 @@ def structural_ratio_bound(regret_bound: float, phi: float) -> float:
 def structural_bound(regret_bound: float, phi: float, entropy: float, horizon: int) -> float:
     """(B T H / φ)^{2/3}, Proposition 2, up to a constant.
 
-    With the ratio bound, Lemma 1 gives (2B H T² / φ)^{1/3} instead, see `generic_bound`; the printed
-    exponents of B, H and 1/φ are twice as large.
+    With the ratio bound, Lemma 1 gives (2B H T² / φ)^{1/3} instead, see `generic_bound`; the
+    printed exponents of B, H and 1/φ are twice as large.
 
     Args:
         regret_bound: B, a bound on every instant regret.
@@ -497,14 +502,12 @@ class Exploration:
     """(n,) the distribution that attains `lower`."""
 
 
-def exploration(
-    x: npt.ArrayLike, tolerance: float = 1e-3, time_limit: float = 10.0
-) -> Exploration:
+def exploration(x: npt.ArrayLike, tolerance: float = 1e-3, time_limit: float = 10.0) -> Exploration:
     """C_min(S) = max_π λ_min(E_{x~π}[x xᵀ]), the E-optimal design, with a certified gap.
 
-    For any Z ⪰ 0 of trace one, λ_min(M) ≤ ⟨Z, M⟩ ≤ max_x xᵀZx. An interior-point method on a working
-    set of candidates yields both a design and such a Z, the latter checked against the whole pool;
-    candidates that Z reaches beyond the set join it.
+    For any Z ⪰ 0 of trace one, λ_min(M) ≤ ⟨Z, M⟩ ≤ max_x xᵀZx. An interior-point method on a
+    working set of candidates yields both a design and such a Z, the latter checked against the
+    whole pool; candidates that Z reaches beyond the set join it.
 
     Args:
         x: (n, d) the pool.
@@ -513,33 +516,92 @@ def exploration(
     """
     table = _table(x)
     _positive(tolerance=tolerance, time_limit=time_limit)
-    start = time.monotonic()
-    scale = float(_squares(table).max())
-    n, d = table.shape
-    share = np.full(n, 1.0 / n)
-    if scale == 0:
-        return Exploration(0.0, 0.0, share)
+    deadline = time.monotonic() + time_limit
+    scale = float(_squares(table).max()) or 1.0
     table = table / np.sqrt(scale)
-    eigenvalues, basis = np.linalg.eigh((table.T * share) @ table)
-    lower, upper = max(0.0, float(eigenvalues[0])), min(1.0 / d, float(((table @ basis[:, 0]) ** 2).max()))
-    work = np.union1d(
-        np.linspace(0, n - 1, min(n, 300)).astype(np.int64), np.argsort(-_squares(table))[:100]
-    )
-    while upper - lower > tolerance * upper and upper > 1e-12:
-        path = _CentralPath.start(table[work])
-        while path.gap > 0.2 * tolerance * max(lower, 1e-12):
-            path = path.advance(start + time_limit)
-            design, shadow = path.witnesses()
-            reach = np.asarray(np.einsum("nd,nd->n", table @ shadow, table))
+    n, d = table.shape
+    work = np.union1d(np.linspace(0, n - 1, min(n, 300)), np.argsort(-_squares(table))[:100])
+    work = work.astype(np.int64)
+    chances = np.full(n, 1.0 / n)
+    eigenvalues, basis = np.linalg.eigh((table.T * chances) @ table)
+    lower = max(0.0, float(eigenvalues[0]))
+    upper = min(1.0 / d, float(((table @ basis[:, 0]) ** 2).max()))
+    before = np.empty(0, dtype=np.int64)
+    while upper > max(1e-12, lower / (1.0 - tolerance)) and not np.array_equal(work, before):
+        rows = table[work]
+        share, level, barrier = np.full(len(work), 1.0 / len(work)), -1.0 / d, 1.0
+        reach = np.empty(0)
+        while barrier * (len(work) + d) > 0.2 * tolerance * upper:
+            share, level = _centred(rows, share, level, barrier)
+            barrier *= 0.2
+            moment = (rows.T * share) @ rows
+            found = float(np.linalg.eigvalsh(moment)[0])
+            if found > lower:
+                lower, chances = found, np.bincount(work, share, minlength=n)
+            values, vectors = np.linalg.eigh(moment - level * np.eye(d))
+            dual = 1.0 / values / np.sum(1.0 / values)
+            reach = np.asarray((table @ vectors) ** 2 @ dual)
             upper = min(upper, float(reach.max()))
-            if (found := float(np.linalg.eigvalsh((table[work].T * design) @ table[work])[0])) > lower:
-                lower, share = found, np.zeros(n)
-                share[work] = design
-            beyond = reach.max() > reach[work].max() * (1.0 + 0.1 * tolerance)
-            if time.monotonic() - start > time_limit:
-                return Exploration(lower * scale, upper * scale, share)
-            if upper - lower <= tolerance * upper or (beyond and path.gap < 0.02 * upper):
+            if time.monotonic() > deadline:
+                return Exploration(lower * scale, upper * scale, chances)
+            if reach.max() > 1.02 * reach[work].max() and barrier * len(work) < 0.01 * upper:
                 break
-        kept = work[path.share > 1e-3 / len(work)]
+        before, kept = work, work[share > 1e-3 / len(work)]
         work = np.union1d(kept, np.argsort(-reach)[:150])
-    return Exploration(lower * scale, upper * scale, share)
+    return Exploration(lower * scale, upper * scale, chances)
+
+
+def _centred(rows: Floats, share: Floats, level: float, barrier: float) -> tuple[Floats, float]:
+    """The maximiser of level/barrier + log det(M(share) − level·I) + Σ log share, by Newton."""
+    n, d = rows.shape
+    diagonal = np.arange(n)
+    for _ in range(50):
+        slack = (rows.T * share) @ rows - level * np.eye(d)
+        solved = np.linalg.solve(slack, rows.T)
+        cross = rows @ solved
+        values = np.linalg.eigvalsh(slack)
+        slope = np.r_[cross[diagonal, diagonal] + 1.0 / share, 1.0 / barrier - (1 / values).sum()]
+        system = np.zeros((n + 2, n + 2))
+        system[:n, :n] = cross**2
+        system[diagonal, diagonal] += share**-2.0
+        system[:n, n] = system[n, :n] = -np.einsum("dn,dn->n", solved, solved)
+        system[n, n] = (values**-2.0).sum()
+        system[:n, n + 1] = system[n + 1, :n] = 1.0
+        step = np.linalg.solve(system, np.r_[slope, 0.0])[: n + 1]
+        decrement = max(0.0, float(step @ slope))
+        # A damped step stays inside the domain: the barrier is self-concordant.
+        size = 1.0 / (1.0 + np.sqrt(decrement)) if decrement > 0.1 else 1.0
+        share, level = share + size * step[:n], level + size * float(step[n])
+        if decrement < 1e-4:
+            break
+    return share / share.sum(), level
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def _table(values: npt.ArrayLike) -> Floats:
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.size == 0 or not np.isfinite(table).all():
+        raise InvalidInput(
+            f"Expected a table of finite numbers with rows; got shape {table.shape}."
+        )
+    return table
+
+
+def _positive(**values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0):
+            raise InvalidInput(f"{name} must be a positive number; got {value}.")
+
+
+def _non_negative(**values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value >= 0):
+            raise InvalidInput(f"{name} must be a number that is not negative; got {value}.")
+
+
+def _positive_integers(**values: int) -> None:
+    for name, value in values.items():
+        if value < 1 or value != int(value):
+            raise InvalidInput(f"{name} must be a whole number, at least 1; got {value}.")

@@ -29,12 +29,16 @@ _NODES, _RAW = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(
 _MASSES = _RAW / _RAW.sum()
 
 
+# Root mean square and spread of the labels the prior of s² was made for: yields in [0, 1].
+_SIZE, _SPREAD = 0.5, 0.3
+
+
 @dataclass(frozen=True, slots=True)
 class UnknownScales:
     """The grid and the prior that stand in for scales nobody told us.
 
-    Made for labels of the size of those in [0, 1]; the constant, if there is one, has prior
-    variance s².
+    Labels are measured in units of their own spread so far, so their size does not matter; the
+    constant, if there is one, has prior variance s².
     """
 
     noise_ratios: Sequence[float] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
@@ -78,8 +82,11 @@ class LinearModel:
         prior = LinearPosterior(
             components=self._components(),
             scale=None if self.noise_variance is not None else self.scales,
+            constant_column=self.constant_column,
             gram=np.zeros((d, d)),
+            sums=np.zeros(d),
             moment=np.zeros(d),
+            label_sum=0.0,
             energy=0.0,
             n_rows=0,
             n_labels=0,
@@ -133,10 +140,16 @@ class LinearPosterior:
 
     components: tuple[Component, ...]
     scale: UnknownScales | None
+    """None where the scales are known."""
+    constant_column: int | None
     gram: Floats
     """XᵀX"""
+    sums: Floats
+    """Xᵀ1"""
     moment: Floats
     """Xᵀy"""
+    label_sum: float
+    """1ᵀy"""
     energy: float
     """yᵀy"""
     n_rows: int
@@ -145,7 +158,8 @@ class LinearPosterior:
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
         """The posterior once these observations are taken in; their order does not matter."""
-        gram, moment, energy, rows = self.gram, self.moment, self.energy, self.n_rows
+        gram, sums, moment = self.gram, self.sums, self.moment
+        label_sum, energy, rows = self.label_sum, self.energy, self.n_rows
         for one in seen:
             x = np.asarray(one.x, dtype=np.float64)
             if x.shape[1] != len(self.moment):
@@ -153,13 +167,17 @@ class LinearPosterior:
                     f"The model has {len(self.moment)} features; item {one.item} has {x.shape[1]}."
                 )
             gram = gram + x.T @ x
+            sums = sums + x.sum(axis=0)
+            label_sum += float(one.y.sum())
             moment = moment + x.T @ one.y
             energy += float(one.y @ one.y)
             rows += len(one.y)
         grown = replace(
             self,
             gram=gram,
+            sums=sums,
             moment=moment,
+            label_sum=label_sum,
             energy=energy,
             n_rows=rows,
             n_labels=self.n_labels + len(seen),
@@ -171,13 +189,20 @@ class LinearPosterior:
         return self.absorb((seen,))
 
     def _fit(self) -> tuple[Fit, ...]:
+        if self.scale is None:
+            (part,) = self.components
+            precision = Cholesky.of(np.diag(1.0 / part.widths) + self.gram / part.noise)
+            mean = precision.solve(self.moment / part.noise)
+            return (Fit(mean, precision, 0.0, 0.0, 1.0, part.noise),)
+        offset, unit = self._label_scale()
+        moment = (self.moment - offset * self.sums) / unit
+        energy = self.energy - 2.0 * offset * self.label_sum + self.n_rows * offset**2
+        energy /= unit**2
         fits, evidence = [], []
         for part in self.components:
             precision = Cholesky.of(np.diag(1.0 / part.widths) + self.gram / part.noise)
-            mean = precision.solve(self.moment / part.noise)
-            misfit = max(0.0, self.energy / part.noise - float(mean @ self.moment) / part.noise)
-            if self.scale is None:
-                return (Fit(mean, precision, 0.0, 0.0, 1.0, part.noise),)
+            mean = precision.solve(moment / part.noise)
+            misfit = max(0.0, (energy - float(mean @ moment)) / part.noise)
             shape = self.scale.shape + 0.5 * self.n_rows
             rate = self.scale.rate + 0.5 * misfit
             evidence.append(
@@ -189,9 +214,26 @@ class LinearPosterior:
                 + gammaln(shape)
                 - gammaln(self.scale.shape)
             )
-            fits.append(Fit(mean, precision, shape, rate, 0.0, part.noise))
+            mean = unit * mean
+            if self.constant_column is not None:
+                mean[self.constant_column] += offset
+            fits.append(Fit(mean, precision, shape, rate * unit**2, 0.0, part.noise))
         weights = np.exp(np.array(evidence) - logsumexp(evidence))
         return tuple(replace(fit, weight=float(w)) for fit, w in zip(fits, weights, strict=True))
+
+    def _label_scale(self) -> tuple[float, float]:
+        """What the labels are measured from, and in: so that their units do not matter.
+
+        Labels that lie far from zero for their spread are centred, where there is a constant to
+        carry the centre back; others are left where they are.
+        """
+        if self.n_rows == 0 or self.energy == 0.0:
+            return 0.0, 1.0
+        centre = self.label_sum / self.n_rows
+        size = np.sqrt(self.energy / self.n_rows)
+        spread = np.sqrt(max(self.energy / self.n_rows - centre**2, 0.0))
+        far = self.constant_column is not None and abs(centre) > 3.0 * spread > 1e-6 * size
+        return (centre, float(spread / _SPREAD)) if far else (0.0, float(size / _SIZE))
 
     @property
     def mean(self) -> Floats:

@@ -112,7 +112,7 @@ class LowRankPosterior:
     entries: Ints
     """(t, 2) row and column of each label."""
     y: Floats
-    """(t,) labels; (M, t) gives every chain labels of its own, as the joint-distribution test does."""
+    """(t,) labels; (M, t) gives each chain its own, as the joint-distribution test does."""
     left: Floats
     """(M, n_rows, r) U"""
     right: Floats

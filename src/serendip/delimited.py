@@ -1,0 +1,147 @@
+"""Text tables: the encoding, the separator and the widths are found out, then pandas reads."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from serendip.cells import (
+    MISSING,
+    ROW,
+    bytes_of,
+    check_header,
+    column_names,
+    reason,
+    settled,
+    stripped,
+    texts_of,
+    without_empty_columns,
+)
+from serendip.core.errors import InvalidInput
+from serendip.numerals import COMMA, POINT, reading_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SEPARATORS = (",", ";", "\t")
+_SAMPLE = 1 << 16
+_LEADING_ZERO = re.compile(rb'(?:^|[,;\t"\r\n ])[+-]?0[0-9]')
+
+
+def _utf8(file: Path, data: bytes) -> bytes:
+    """The same text in UTF-8 without a byte order mark."""
+    try:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            data = data.decode("utf-16").encode()
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        data.decode("utf-8")
+    except UnicodeError:
+        try:
+            data = data.decode("cp1252").encode()
+        except UnicodeError:
+            data = data.decode("latin-1").encode()
+    if b"\0" in data:
+        raise InvalidInput(
+            f"{file.name} is not a text file; export it again as CSV, or rename it if it is "
+            "really .xlsx or .parquet."
+        )
+    return data
+
+
+def _records(data: bytes, separator: str) -> Iterator[list[str]]:
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="")
+    return csv.reader(text, delimiter=separator)
+
+
+def _blank(cells: Iterable[str]) -> bool:
+    return not any(cell.strip() for cell in cells)
+
+
+def _separator(file: Path, data: bytes) -> tuple[str, bytes]:
+    """What separates the fields, and the data without a leading `sep=;` line."""
+    if file.suffix.lower() == ".tsv":
+        return "\t", data
+    told = re.match(rb"sep=([,;\t|])\r?\n", data)
+    if told:
+        return told[1].decode(), data[told.end() :]
+    best, best_score = ",", (0.0, 1)
+    for separator in _SEPARATORS:
+        try:
+            rows = [row for row in _records(data[:_SAMPLE], separator) if not _blank(row)]
+        except csv.Error:
+            continue
+        if len(data) > _SAMPLE:
+            rows = rows[:-1]
+        width = len(rows[0]) if rows else 1
+        score = (sum(len(row) == width for row in rows) / max(len(rows), 1), width)
+        if width > 1 and score > best_score:
+            best, best_score = separator, score
+    return best, data
+
+
+def _check_widths(file: Path, data: bytes, separator: str, start: int, width: int) -> None:
+    """Refuses the first row with more or fewer fields than the header."""
+    rows: Iterable[tuple[int, int]]
+    if b'"' in data:
+        cells = enumerate(_records(data, separator), start=1)
+        rows = ((row, len(fields)) for row, fields in cells if not _blank(fields))
+    else:
+        mark = separator.encode()
+        lines = enumerate(data.splitlines(), start=1)
+        rows = ((row, line.count(mark) + 1) for row, line in lines if line.strip(b" ;,\t"))
+    for row, found in rows:
+        if row > start and found != width:
+            shown = {"\t": "tab"}.get(separator, repr(separator))
+            raise InvalidInput(
+                f"Row {row} of {file.name} has {found} fields where the header has {width}; "
+                f"check that row, and put fields that contain the separator {shown} in quotes."
+            )
+
+
+def read_delimited(file: Path) -> "pd.DataFrame":
+    """The table in a .csv or .tsv file."""
+    import pandas as pd
+
+    separator, data = _separator(file, _utf8(file, bytes_of(file)))
+    try:
+        numbered = enumerate(_records(data, separator), start=1)
+        start, header = next(((at, row) for at, row in numbered if not _blank(row)), (0, []))
+        if not header:
+            raise InvalidInput(f"{file.name} is empty; it needs a header row and rows below it.")
+        check_header(file, header)
+        names = column_names(file, header)
+        _check_widths(file, data, separator, start, len(names))
+
+        def parsed(dtype: type[str] | None) -> "pd.DataFrame":
+            frame = pd.read_csv(
+                io.BytesIO(data),
+                sep=separator,
+                header=start - 1,
+                names=names,
+                index_col=False,
+                dtype=dtype,
+                na_values=list(MISSING),
+                keep_default_na=False,
+                skip_blank_lines=False,
+                low_memory=False,
+                encoding="utf-8",
+            )
+            frame.index = pd.RangeIndex(start + 1, start + 1 + len(frame), name=ROW)
+            return stripped(without_empty_columns(frame, header))
+
+        # Fast path: pandas reads the numbers. Where that could lose or miss something (codes with
+        # leading zeros, decimal commas, padding), everything is read as text and settled here.
+        frame = None if _LEADING_ZERO.search(data) else parsed(None)
+        if frame is None or any(reading_of(texts).styles for _, texts in texts_of(frame)):
+            usual = {",": POINT, ";": COMMA}.get(separator)
+            frame = settled(parsed(str), usual)
+        return frame
+    except InvalidInput:
+        raise
+    except Exception as problem:  # whatever a parser makes of a broken file, users get a sentence
+        raise InvalidInput(
+            f"{file.name} could not be read as a table ({reason(problem)}); "
+            "look for unbalanced quotes, or open it in a spreadsheet and save it again."
+        ) from None

@@ -1,0 +1,184 @@
+"""From a table with the user's own columns to the features a model sees."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from serendip.columns import check_finite, known_column, numbers_of, row_list
+from serendip.core.arrays import Floats, Ints
+from serendip.core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Column = pd.Series[Any]
+
+_MAX_LEVELS = 1000
+_MAX_CELLS = 250_000_000
+"""Most cells one text column may take once encoded: two gigabytes."""
+
+_NO_VALUE = "(missing)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """Features a model can use, with what was done to get them."""
+
+    x: Floats
+    """(n, d), finite."""
+    names: tuple[str, ...]
+    """(d,) the column each feature comes from; `column=level` for a level of a text column."""
+    notes: tuple[str, ...]
+    """What was dropped, filled in or turned into categories; one sentence each."""
+
+
+def encode_features(
+    frame: "pd.DataFrame",
+    columns: Sequence[str] | None = None,
+    ignore: Iterable[str] = (),
+    *,
+    categories: Iterable[str] = (),
+    missing: Literal["error", "impute"] = "error",
+    scaling: Literal["standardise", "unit-norm"] = "standardise",
+    constant: bool = False,
+) -> Encoded:
+    """Numbers, truth values and text as one array of features.
+
+    Numeric columns are standardised: mean 0, standard deviation 1. A text column becomes one
+    column per level, all levels, centred and divided by the same number, √Σp(1 − p) over the
+    shares p of its levels: the text column as a whole then has variance 1, as much as a numeric
+    one, however many levels it has, and a rare level is not blown up. With scaling="unit-norm"
+    nothing is centred: a numeric column is divided by its Euclidean norm, as the authors
+    of [ASD] did, and the levels of a text column by the norm of them all, √n.
+
+    Args:
+        frame: The table.
+        columns: Columns to use; None for all.
+        ignore: Columns to leave out: ids, labels, comments.
+        categories: Columns to treat as text even where they hold numbers.
+        missing: "error" refuses missing values; "impute" fills in the mean of a numeric column
+            and gives a text column a level of its own, and says so in the notes.
+        scaling: "standardise" or "unit-norm".
+        constant: Whether to append a column of ones.
+    """
+    if missing not in ("error", "impute"):
+        raise InvalidInput(f"missing must be 'error' or 'impute'; got {missing!r}.")
+    if scaling not in ("standardise", "unit-norm"):
+        raise InvalidInput(f"scaling must be 'standardise' or 'unit-norm'; got {scaling!r}.")
+    used = _used(frame, columns, ignore)
+    texts = {known_column(frame, name) for name in categories}
+    blocks: list[Floats] = []
+    names: list[str] = []
+    notes: list[str] = []
+    remedy = ", or name the column as categories"
+    for name in used:
+        column = frame[name]
+        if column.isna().all():
+            if missing == "error":
+                raise InvalidInput(f"Column {name!r} is empty; add it to --ignore.")
+            notes.append(f"Column {name!r} is empty and was dropped.")
+            continue
+        numbers = None if name in texts else numbers_of(column, remedy)
+        if numbers is None:
+            levels, block, note = _indicators(column, missing, scaling)
+            blocks.append(block)
+            names += [f"{name}={level}" for level in levels]
+            notes.append(note)
+        else:
+            scaled, note = _scaled(column, numbers, missing, scaling)
+            if scaled is not None:
+                blocks.append(scaled[:, None])
+                names.append(str(name))
+            notes += [note] if note else []
+    if not names:
+        raise InvalidInput(
+            f"No column with more than one value is left among {', '.join(used)}; "
+            "a pool needs at least one feature that varies."
+        )
+    if constant:
+        blocks.append(np.ones((len(frame), 1)))
+        names.append("constant")
+    return Encoded(np.concatenate(blocks, axis=1), tuple(names), tuple(notes))
+
+
+def _used(frame: "pd.DataFrame", columns: Sequence[str] | None, ignore: Iterable[str]) -> list[str]:
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InvalidInput(f"The table has two columns named {twice!r}; rename one of them.")
+    if frame.empty:
+        raise InvalidInput(f"The table has shape {frame.shape}; it needs a row and a column.")
+    left_out = {known_column(frame, name) for name in ignore}
+    chosen = list(frame.columns) if columns is None else [known_column(frame, n) for n in columns]
+    used = [name for name in dict.fromkeys(chosen) if name not in left_out]
+    if not used:
+        raise InvalidInput("Every column is left out; keep at least one as a feature.")
+    return used
+
+
+def _refuse_gaps(column: "Column", gaps: Ints) -> None:
+    raise InvalidInput(
+        f"Column {column.name!r} has no value in {row_list(column, gaps)}; fill in the values, "
+        "remove the rows, leave the column out with --ignore, or choose --missing impute."
+    )
+
+
+def _scaled(
+    column: "Column", numbers: Floats, missing: str, scaling: str
+) -> tuple[Floats | None, str]:
+    """A numeric column, scaled, with a note where something was done to it; None if constant."""
+    check_finite(column, numbers)
+    gaps = np.flatnonzero(np.isnan(numbers))
+    if len(gaps) and missing == "error":
+        _refuse_gaps(column, gaps)
+    top = float(np.nanmax(np.abs(numbers)))
+    values = numbers / top if top > 0 else numbers  # so that squares neither overflow nor vanish
+    values = np.where(np.isnan(values), np.nanmean(values), values)
+    spread = float(values.std())
+    if values.max() == values.min() or spread == 0:
+        return None, f"Column {column.name!r} is the same in every row and was dropped."
+    note = (
+        f"Column {column.name!r} has no value in {row_list(column, gaps)}; the mean was filled in."
+        if len(gaps)
+        else ""
+    )
+    if scaling == "unit-norm":
+        return values / float(np.linalg.norm(values)), note
+    return (values - values.mean()) / spread, note
+
+
+def _indicators(column: "Column", missing: str, scaling: str) -> tuple[list[str], Floats, str]:
+    """A text column as one column per level, scaled together."""
+    gaps = np.flatnonzero(column.isna())
+    if len(gaps) and missing == "error":
+        _refuse_gaps(column, gaps)
+    texts = [str(value).strip() for value in column.astype(object).tolist()]
+    for gap in gaps:
+        texts[gap] = _NO_VALUE
+    found, codes = np.unique(np.array(texts, dtype=object), return_inverse=True)
+    levels = [str(level) for level in found]
+    n, n_levels = len(texts), len(levels)
+    if n_levels == 1:
+        note = f"Column {column.name!r} is the same in every row and was dropped."
+        return [], np.empty((n, 0)), note
+    if n_levels == n:
+        raise InvalidInput(
+            f"Every value of column {column.name!r} is a different text ({levels[0]!r}, …), which "
+            f"tells a model nothing; name it as --id {column.name} or --ignore {column.name}."
+        )
+    if n_levels > _MAX_LEVELS or n * n_levels > _MAX_CELLS:
+        raise InvalidInput(
+            f"Column {column.name!r} has {n_levels} different texts in {n} rows, too many to be "
+            f"categories; describe them by numbers, or use --ignore {column.name}."
+        )
+    block = np.zeros((n, n_levels))
+    block[np.arange(n), codes] = 1.0
+    if scaling == "unit-norm":
+        block /= np.sqrt(n)
+    else:
+        share = block.mean(axis=0)
+        block -= share
+        block /= np.sqrt(share @ (1.0 - share))
+    filled = f", {_NO_VALUE} in {row_list(column, gaps)}" if len(gaps) else ""
+    return levels, block, f"Column {column.name!r} is text: {n_levels} categories{filled}."
