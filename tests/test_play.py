@@ -12,9 +12,12 @@ from serendip.core.rng import stream
 from serendip.environments.linear import linear_world
 from serendip.models.linear import LinearModel
 from serendip.play import absorb, expected_random_regret, play, suggest
+from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.greedy import Greedy
 from serendip.policies.thompson import Thompson
+from serendip.policies.ucb import UCB
 from serendip.policies.uniform import Uniform
+from serendip.pools.dense import DensePool
 from serendip.trace import budget_regret, regret
 
 WORLD = linear_world(20, 3, 0.5, stream(0, "world"))
@@ -111,12 +114,12 @@ def test_labels_that_are_not_finite_are_refused():
 def test_nothing_left_is_said_plainly():
     posterior = MODEL.posterior((), stream(0, "p"))
     with pytest.raises(InvalidInput, match="budget is spent"):
-        suggest(posterior, WORLD.pool, Greedy(), 0, stream(0, "c"))
+        suggest(posterior, WORLD.pool, Greedy(), 0, lambda _: stream(0, "c"))
     pool = WORLD.pool
     for item in range(20):
         pool = pool.without(item)
     with pytest.raises(InvalidInput, match="pool is empty"):
-        suggest(posterior, pool, Greedy(), 1, stream(0, "c"))
+        suggest(posterior, pool, Greedy(), 1, lambda _: stream(0, "c"))
 
 
 def test_expected_random_regret():
@@ -125,3 +128,31 @@ def test_expected_random_regret():
     items = [stream(s, "r").permutation(3)[:2] for s in range(4000)]
     mean = np.mean([regret(chosen, truth)[-1] for chosen in items])
     assert mean == pytest.approx(1.0, abs=0.06)
+
+
+@pytest.mark.parametrize("policy", [BudgetIDS(n_draws=50), Thompson(), Greedy(), UCB(), Uniform()])
+@pytest.mark.parametrize("batch", [3, 7, 20])
+def test_batches_spend_the_same_budget_without_repeats(policy, batch):
+    trace = play(WORLD.pool, WORLD.oracle, MODEL, policy, 18, seed=1, batch=batch)
+    assert len(set(trace.items.tolist())) == 18
+    again = play(WORLD.pool, WORLD.oracle, MODEL, policy, 18, seed=1, batch=batch)
+    assert np.array_equal(trace.items, again.items)
+
+
+def test_a_batch_of_ucb_does_not_ask_one_question_many_times():
+    """Duplicated rows: without pretending, UCB would take the twins of its first choice."""
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.standard_normal((8, 8)), 4, axis=0)
+    posterior = LinearModel(8, 1.0, 0.05).posterior((), rng)
+    choices = suggest(posterior, DensePool(x), UCB(), 6, lambda place: stream(place, "c"), 6)
+    groups = {choice.item // 4 for choice in choices}
+    assert len(groups) >= 5
+
+
+def test_batch_sizes_that_do_not_fit_are_refused():
+    posterior = MODEL.posterior((), stream(0, "p"))
+    for count in (0, 6):
+        with pytest.raises(InvalidInput, match="between 1 and 5"):
+            suggest(posterior, WORLD.pool, Greedy(), 5, lambda _: stream(0, "c"), count)
+    with pytest.raises(InvalidInput, match="at least one candidate"):
+        play(WORLD.pool, WORLD.oracle, MODEL, Greedy(), 5, seed=0, batch=0)

@@ -392,7 +392,7 @@ def _fewest(count: int, limits: Sequence[Limit], deadline: float) -> tuple[int, 
         integrality=np.ones(count, dtype=np.int64),
         bounds=Bounds(0.0, 1.0),
         constraints=[LinearConstraint(*limit) for limit in limits],
-        options={"time_limit": 0.9 * left, "mip_rel_gap": 0.0},
+        options={"time_limit": 0.8 * left, "mip_rel_gap": 0.0},
     )
     bound = answer.mip_dual_bound
     proved = int(np.ceil(bound - 1e-6)) if bound is not None and np.isfinite(bound) else 0

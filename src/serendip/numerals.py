@@ -44,7 +44,7 @@ def _pattern(style: Style) -> re.Pattern[str]:
 
 _PATTERNS = {style.decimal: _pattern(style) for style in (POINT, COMMA)}
 
-_CODE = re.compile(r"[+-]?0[0-9]+")
+_CODE = re.compile(r"0[0-9]+")
 
 
 def is_number(text: str) -> bool:

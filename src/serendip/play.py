@@ -1,6 +1,7 @@
 """The loop: suggest, reveal, absorb. The only place it is written."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Labels
 from serendip.core.protocols import Model, Oracle, Policy, Pool, Posterior
 from serendip.core.rng import stream
+from serendip.policies.batch import choose_batch
 from serendip.trace import Step, Trace
 
 P = TypeVar("P", bound=Posterior)
@@ -20,16 +22,36 @@ Watcher = Callable[[Posterior, Pool, Choice, int, Generator], dict[str, float]]
 """Looks at a step before its label is known, and returns figures to keep with it."""
 
 
-def suggest(posterior: P, pool: Pool, policy: Policy[P], remaining: int, rng: Generator) -> Choice:
-    """What to label next, with `remaining` labels to buy, this one included."""
+def suggest(
+    posterior: P,
+    pool: Pool,
+    policy: Policy[P],
+    remaining: int,
+    streams: Callable[[int], Generator],
+    count: int = 1,
+) -> tuple[Choice, ...]:
+    """What to label next, with `remaining` labels to buy, these included.
+
+    Args:
+        posterior: What is believed now.
+        pool: What can be chosen.
+        policy: Who chooses.
+        remaining: Labels left.
+        streams: The generator of each place of the batch, from 0.
+        count: How many to label at once; at most what remains and what the pool holds.
+    """
     if remaining < 1:
         raise InvalidInput(f"The budget is spent: {remaining} labels remain.")
     if len(pool) == 0:
         raise InvalidInput("The pool is empty: every candidate has been labelled.")
-    choice = policy.choose(posterior, pool, min(remaining, len(pool)), rng)
-    if choice.item not in pool:
-        raise SerendipError(f"The policy chose item {choice.item}, which is not in the pool.")
-    return choice
+    left = min(remaining, len(pool))
+    if not 1 <= count <= left:
+        raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
+    choices = choose_batch(policy, posterior, pool, remaining, count, streams)
+    items = [choice.item for choice in choices]
+    if len(set(items)) < len(items) or any(item not in pool for item in items):
+        raise SerendipError(f"The policy chose {items}, which are not {count} items of the pool.")
+    return choices
 
 
 def absorb(posterior: P, pool: Pool, seen: Observation, rng: Generator) -> tuple[P, Pool]:
@@ -45,6 +67,7 @@ def play(
     policy: Policy[P],
     horizon: int,
     seed: int,
+    batch: int = 1,
     labels: Labels | None = None,
     watch: Watcher | None = None,
 ) -> Trace:
@@ -60,6 +83,7 @@ def play(
         policy: What to label next.
         horizon: T, the number of labels.
         seed: Of all randomness.
+        batch: How many are chosen before any of their labels is known.
         labels: Checks every label where given.
         watch: Adds figures to every step, such as `theory.RatioWatch`.
     """
@@ -68,20 +92,38 @@ def play(
             f"The budget must be between 1 and the {len(pool)} candidates of the pool; "
             f"got {horizon}."
         )
+    if batch < 1:
+        raise InvalidInput(f"A batch has at least one candidate; got {batch}.")
     posterior = model.posterior((), stream(seed, "prior"))
     steps: list[Step] = []
-    for t in range(1, horizon + 1):
+    while len(steps) < horizon:
+        t = len(steps) + 1
         remaining = horizon - t + 1
-        choice = suggest(posterior, pool, policy, remaining, stream(seed, "policy", t))
-        figures = dict(choice.details)
-        if watch is not None:
-            figures |= watch(posterior, pool, choice, remaining, stream(seed, "watch", t))
-        seen = oracle.reveal(choice.item, stream(seed, "label", choice.item))
-        if labels is not None:
-            labels.encode(seen.label)
-        posterior, pool = absorb(posterior, pool, seen, stream(seed, "update", t))
-        steps.append(Step(t, choice.item, seen.label, figures))
+        streams = _Addressed(seed, "policy", t)
+        choices = suggest(posterior, pool, policy, remaining, streams, min(batch, remaining))
+        for place, choice in enumerate(choices):
+            figures = dict(choice.details)
+            if watch is not None:
+                rng = stream(seed, "watch", t + place)
+                figures |= watch(posterior, pool, choice, remaining - place, rng)
+            seen = oracle.reveal(choice.item, stream(seed, "label", choice.item))
+            if labels is not None:
+                labels.encode(seen.label)
+            posterior, pool = absorb(posterior, pool, seen, stream(seed, "update", t + place))
+            steps.append(Step(t + place, choice.item, seen.label, figures))
     return Trace(tuple(steps), seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Addressed:
+    """The streams of consecutive steps."""
+
+    seed: int
+    purpose: str
+    first: int
+
+    def __call__(self, place: int) -> Generator:
+        return stream(self.seed, self.purpose, self.first + place)
 
 
 def expected_random_regret(truth: Floats, horizon: int) -> float:

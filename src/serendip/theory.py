@@ -537,7 +537,8 @@ def exploration(x: npt.ArrayLike, tolerance: float = 1e-3, time_limit: float = 1
             moment = (rows.T * share) @ rows
             found = float(np.linalg.eigvalsh(moment)[0])
             if found > lower:
-                lower, chances = found, np.bincount(work, share, minlength=n)
+                lower, chances = found, np.zeros(n)
+                chances[work] = share
             values, vectors = np.linalg.eigh(moment - level * np.eye(d))
             dual = 1.0 / values / np.sum(1.0 / values)
             reach = np.asarray((table @ vectors) ** 2 @ dual)

@@ -75,8 +75,12 @@ def test_block_size_never_changes_the_choice(policy, problem, remaining):
     posterior = case.model.posterior(seen, stream(0, "fit"))
     choices = {
         suggest(
-            posterior, pool.with_block_rows(rows), POLICIES[policy], remaining, stream(0, "c")
-        ).item
+            posterior,
+            pool.with_block_rows(rows),
+            POLICIES[policy],
+            remaining,
+            lambda _: stream(0, "c"),
+        )[0].item
         for rows in (1, 3, 5, 2048)
     }
     assert len(choices) == 1
@@ -87,7 +91,8 @@ def test_the_last_candidate_is_chosen_without_fuss(policy, problem):
     case = PROBLEMS[problem]
     seen, pool = case.observed(len(case.world.pool) - 1)
     posterior = case.model.posterior(seen[:3], stream(0, "fit"))
-    assert suggest(posterior, pool, POLICIES[policy], 5, stream(0, "c")).item in pool
+    (choice,) = suggest(posterior, pool, POLICIES[policy], 5, lambda _: stream(0, "c"))
+    assert choice.item in pool
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -205,11 +205,11 @@ class LowRankPosterior:
 def _watched(row_of: Ints, column_of: Ints) -> tuple[Ints, Ints]:
     """Seen entries, then up to `_N_UNSEEN` others spread evenly over those that can be inferred."""
     shape = (int(row_of.max()) + 1, int(column_of.max()) + 1)
-    seen = np.ravel_multi_index((row_of, column_of), shape)
+    seen = row_of * shape[1] + column_of
     others = np.setdiff1d(np.arange(shape[0] * shape[1]), seen)
     step = max(1, -(-len(others) // _N_UNSEEN))
-    rows, columns = np.unravel_index(np.r_[np.unique(seen), others[::step]], shape)
-    return rows.astype(np.int64), columns.astype(np.int64)
+    rows, columns = np.divmod(np.r_[np.unique(seen), others[::step]], shape[1])
+    return rows, columns
 
 
 def _products(left: Floats, right: Floats, rows: Ints, columns: Ints) -> Floats:

@@ -8,8 +8,8 @@ K = (σ²/τ²)I + X_γX_γᵀ, and with s = x_jᵀK⁻¹x_j, q = x_jᵀK⁻¹y/
     log P(γ_j = 1 | rest) / P(γ_j = 0 | rest) = logit π − ½ log(1 + s) + ½ q² / (1 + s).
 
 One sweep scans all γ_j in turn; moves a few active features, each to a place drawn from its full
-conditional (which lets correlated features stand in for each other); draws β; then those of π, τ²
-and σ² that are unknown. M chains run side by side and go on from where the last label left them.
+conditional, so that correlated features can stand in for each other; draws β, then unknown π, τ²
+and σ². M chains run side by side and go on from where the last label left them.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import logit
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Observation, Optima, Summary
@@ -26,85 +27,65 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models import draws as shared
 
-_CELLS = 1 << 16
-"""Chains × features worked on at once, so that a sweep stays in the cache."""
+_CELLS = 1 << 16  # chains × features worked on at once, so that a sweep stays in the cache
+_RELOCATIONS = 3  # active features moved per sweep and chain
 
 
 @dataclass(frozen=True, slots=True)
 class SparsePriors:
-    """Stand in for settings nobody told us; made for labels of the size of those in [0, 1]."""
+    """π ~ Beta(1, max(1, d/expected_active − 1)); τ², σ² ~ InvGamma, made for labels in [0, 1]."""
 
     expected_active: float = 5.0
-    """π ~ Beta(1, max(1, d / expected_active − 1)): so many features are expected to be at work."""
     slab_shape: float = 1.5
     slab_rate: float = 0.09
-    """τ² ~ InvGamma(slab_shape, slab_rate)."""
     noise_shape: float = 1.5
     noise_rate: float = 0.09
-    """σ² ~ InvGamma(noise_shape, noise_rate)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparseLinearModel:
-    """Linear regression where most coefficients are zero; settings that are None are unknown."""
+    """Linear regression where most coefficients are zero; of π, τ² and σ², None is unknown."""
 
     n_features: int
     inclusion: float | None = None
-    """π"""
     slab_variance: float | None = None
-    """τ²"""
     noise_variance: float | None = None
-    """σ²"""
     n_chains: int = 200
     """M, how many draws there are to sample from."""
     sweeps: int = 2
     """Gibbs sweeps per label."""
-    n_relocations: int = 3
-    """Active features moved per sweep and chain."""
     priors: SparsePriors = SparsePriors()
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("n_features", 1),
-            ("n_chains", 1),
-            ("sweeps", 1),
-            ("n_relocations", 0),
-        ):
-            if getattr(self, name) < least:
-                raise InvalidInput(f"{name} must be at least {least}; got {getattr(self, name)}.")
-        for name, most in (
-            ("inclusion", 1.0),
-            ("slab_variance", np.inf),
-            ("noise_variance", np.inf),
-        ):
+        for name in ("n_features", "n_chains", "sweeps"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name} must be at least 1; got {getattr(self, name)}.")
+        limits = {"inclusion": 1.0, "slab_variance": np.inf, "noise_variance": np.inf}
+        for name, limit in limits.items():
             value = getattr(self, name)
-            if value is not None and not 0 < value < most:
-                raise InvalidInput(
-                    f"{name} must lie between 0 and {most}, or be None; got {value}."
-                )
+            if value is not None and not 0 < value < limit:
+                raise InvalidInput(f"{name} must be None or within 0 and {limit}; got {value}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "SparseLinearPosterior":
         """The posterior given these observations; () gives exact draws from the prior."""
-        x, y = np.empty((0, self.n_features)), np.empty(0)
-        posterior = SparseLinearPosterior(self, x, y, self._prior(rng), 0)
+        nothing = np.empty((0, self.n_features)), np.empty(0)
+        posterior = SparseLinearPosterior(self, *nothing, self._prior(rng), 0)
         for one in seen:
             posterior = posterior.update(one, rng)
         return posterior
 
     def _prior(self, rng: Generator) -> "SparseChains":
         size, nothing = (self.n_chains, self.n_features), np.empty((self.n_chains, 0))
-        inclusion, slab, noise = self._scales(nothing, nothing, rng)
-        active = rng.random(size) < inclusion[:, None]
-        theta = np.where(active, np.sqrt(slab)[:, None] * rng.standard_normal(size), 0.0)
-        return SparseChains(theta, inclusion, slab, noise)
+        start = self._rescaled(nothing, nothing, rng)
+        beta = np.sqrt(start.slab_variance)[:, None] * rng.standard_normal(size)
+        active = rng.random(size) < start.inclusion[:, None]
+        return start._replace(theta=np.where(active, beta, 0.0))
 
-    def _scales(self, theta: Floats, misfit: Floats, rng: Generator) -> tuple[Floats, ...]:
-        """(M,) each: π, τ², σ² given θ (M, d) and residuals (M, t); given empty ones, the prior."""
+    def _rescaled(self, theta: Floats, misfit: Floats, rng: Generator) -> "SparseChains":
+        """θ with π, τ², σ² drawn given θ (M, d) and residuals (M, t); from the prior given none."""
         prior, n_active = self.priors, (theta != 0).sum(axis=1)
-        inclusion, slab, noise = (
-            np.full(len(theta), np.nan if known is None else known)
-            for known in (self.inclusion, self.slab_variance, self.noise_variance)
-        )
+        known = (self.inclusion, self.slab_variance, self.noise_variance)
+        inclusion, slab, noise = (np.full(len(theta), value or np.nan) for value in known)
         if self.inclusion is None:
             misses = max(1.0, self.n_features / prior.expected_active - 1.0)
             inclusion = rng.beta(1.0 + n_active, misses + theta.shape[1] - n_active)
@@ -114,7 +95,7 @@ class SparseLinearModel:
         if self.noise_variance is None:
             gammas = rng.standard_gamma(prior.noise_shape + 0.5 * misfit.shape[1], len(theta))
             noise = (prior.noise_rate + 0.5 * (misfit**2).sum(axis=1)) / gammas
-        return inclusion, slab, noise
+        return SparseChains(theta, inclusion, slab, noise)
 
 
 class SparseChains(NamedTuple):
@@ -143,8 +124,8 @@ class SparseLinearPosterior:
         x = np.asarray(seen.x, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != self.model.n_features or not np.isfinite(x).all():
             raise InvalidInput(
-                f"The model needs {self.model.n_features} finite features a row; item {seen.item} "
-                f"came with shape {x.shape} or with numbers that are not finite. Check the table."
+                f"The model needs {self.model.n_features} finite features in each row; those of "
+                f"item {seen.item} have shape {x.shape}, or are not finite. Check the table."
             )
         x, y = np.concatenate([self.x, x]), np.concatenate([self.y, seen.y])
         return replace(self, x=x, y=y, n_labels=self.n_labels + 1).settle(self.model.sweeps, rng)
@@ -153,34 +134,19 @@ class SparseLinearPosterior:
         """The chains after more sweeps over the same labels."""
         if len(self.x) == 0:
             return replace(self, chains=self.model._prior(rng))
-        labels = np.broadcast_to(self.y, (self.model.n_chains, len(self.x)))
+        swept, labels = [], np.broadcast_to(self.y, (self.model.n_chains, len(self.x)))
         n_parts = -(-self.chains.theta.size // _CELLS)
-        swept = [
-            self._swept(
-                labels[part], SparseChains(*(one[part] for one in self.chains)), n_sweeps, rng
-            )
-            for part in np.array_split(np.arange(self.model.n_chains), n_parts)
-        ]
+        for part in np.array_split(np.arange(self.model.n_chains), n_parts):
+            chains, y = SparseChains(*(one[part] for one in self.chains)), labels[part]
+            for _ in range(n_sweeps):
+                work = _Collapsed.of(self.x, y, chains)
+                work.scan(rng)
+                for _ in range(_RELOCATIONS):
+                    work.relocate(rng)
+                theta = work.coefficients(rng)
+                chains = self.model._rescaled(theta, y - theta @ self.x.T, rng)
+            swept.append(chains)
         return replace(self, chains=SparseChains(*map(np.concatenate, zip(*swept, strict=True))))
-
-    def _swept(
-        self, y: Floats, chains: SparseChains, n_sweeps: int, rng: Generator
-    ) -> SparseChains:
-        model = self.model
-        known = None not in (model.inclusion, model.slab_variance, model.noise_variance)
-        work = _Collapsed.of(self.x, y, chains.theta != 0, chains)
-        for left in reversed(range(n_sweeps)):
-            work.scan(chains.inclusion, rng)
-            for _ in range(model.n_relocations):
-                work.relocate(rng)
-            if known and left:
-                continue  # K stays as it is, and nobody asks for β yet
-            active = work.sign < 0
-            theta = _coefficients(self.x, y, active, chains, rng)
-            chains = SparseChains(theta, *model._scales(theta, y - theta @ self.x.T, rng))
-            if left:
-                work = _Collapsed.of(self.x, y, active, chains)
-        return chains
 
     @property
     def inclusion(self) -> Floats:
@@ -189,8 +155,8 @@ class SparseLinearPosterior:
 
     def sample(self, size: int, rng: Generator) -> "SparseLinearDraws":
         """States of different chains; more than there are chains are drawn with replacement."""
-        n_chains = len(self.chains.theta)
-        return self._draws(rng.choice(n_chains, size=size, replace=size > n_chains))
+        total = self.model.n_chains
+        return self._draws(rng.choice(total, size=size, replace=size > total))
 
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of xᵀθ over all chains."""
@@ -198,9 +164,8 @@ class SparseLinearPosterior:
 
     def _draws(self, picks: Ints) -> "SparseLinearDraws":
         theta, noise = self.chains.theta[picks], Gaussian(float(self.chains.noise_variance.mean()))
-        columns = np.flatnonzero(np.any(theta != 0, axis=0))
-        weights, unused = shared.equal_weights(len(picks)), np.empty((0, 0))
-        reduced = shared.LinearDraws(theta[:, columns], weights, unused, noise)
+        columns, weights = np.flatnonzero(theta.any(axis=0)), shared.equal_weights(len(picks))
+        reduced = shared.LinearDraws(theta[:, columns], weights, np.empty((0, 0)), noise)
         return SparseLinearDraws(columns, reduced, weights, noise)
 
 
@@ -209,12 +174,10 @@ class SparseLinearDraws:
     """f_i(x) = xᵀθ_i over the c columns that are at work in any draw; nothing of size d × d."""
 
     columns: Ints
-    """(c,)"""
     reduced: shared.LinearDraws
     """θ (M, c) of those columns; its closed forms are not used, so it holds no covariance."""
     weights: Floats
     likelihood: Gaussian
-    """With the mean noise variance of the chains."""
 
     def values(self, block: Block) -> Array:
         """(b, M), in the precision of the block."""
@@ -237,95 +200,84 @@ class SparseLinearDraws:
         return shared.sampled_reduction(self, contenders)
 
 
-# --- the sampler; arrays lead with the chain -----------------------------------------------------
-
-
 def _active_rows(x: Floats, active: Array, ridge: Floats) -> tuple[Array, Floats, Floats]:
-    """Which of k places are filled (M, k), X_γᵀ (M, k, t), the factor of P = X_γᵀX_γ + ridge·I."""
+    """Which of k places are filled (M, k), X_γᵀ (M, k, t), L of LLᵀ = P = X_γᵀX_γ + ridge·I."""
     count = active.sum(axis=1)
     filled = np.arange(max(1, count.max())) < count[:, None]
     rows = np.zeros((*filled.shape, len(x)))
     rows[filled] = x.T[np.nonzero(active)[1]]
     gram = rows @ rows.swapaxes(1, 2) + ridge[:, None, None] * np.eye(filled.shape[1])
-    return filled, rows, np.linalg.cholesky(gram)
-
-
-def _coefficients(
-    x: Floats, y: Floats, active: Array, chains: SparseChains, rng: Generator
-) -> Floats:
-    """(M, d) θ | γ, y ~ N(P⁻¹X_γᵀy, σ²P⁻¹), P = X_γᵀX_γ + σ²/τ²·I, and zeros."""
-    ridge = chains.noise_variance / chains.slab_variance
-    filled, rows, lower = _active_rows(x, active, ridge)
-    noise = np.sqrt(chains.noise_variance)[:, None] * rng.standard_normal(filled.shape)
-    white = np.linalg.solve(lower, rows @ y[:, :, None]) + noise[:, :, None]
-    theta = np.zeros(active.shape)
-    theta[active] = np.linalg.solve(lower.swapaxes(1, 2), white)[filled, 0]
-    return theta
+    return filled, rows, np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
 
 
 @dataclass(slots=True, eq=False)
 class _Collapsed:
-    """γ of every chain, β integrated out, with what all d conditionals need; changed in place.
+    """γ of M chains, β integrated out, with what all d conditionals need; changed in place.
 
-    With ς_j = 1 for a feature that is out and −1 for one that is in, s and q taken with K as it is,
-    r_j = 1 + ς_js_j is 1 + s without j, or its reciprocal: one formula serves both cases.
+    With ς = 1 for a feature that is out and −1 for one that is in, s and q taken with K as it is,
+    r = 1 + ςs is 1 + s of the formula above, or its reciprocal: one formula serves both cases.
     """
 
     x: Floats
-    inverse: Floats
-    """(M, t, t) K⁻¹"""
+    y: Floats
+    chains: SparseChains
+    inverse: Floats  # (M, t, t) K⁻¹; the rest (M, d): q, r and ς
     pull: Floats
-    """(M, d) q"""
     room: Floats
-    """(M, d) r"""
     sign: Floats
-    """(M, d) ς"""
 
     @classmethod
-    def of(cls, x: Floats, y: Floats, active: Array, chains: SparseChains) -> "_Collapsed":
-        ridge = chains.noise_variance / chains.slab_variance
+    def of(cls, x: Floats, y: Floats, chains: SparseChains) -> "_Collapsed":
+        active, ridge = chains.theta != 0, chains.noise_variance / chains.slab_variance
         filled, rows, lower = _active_rows(x, active, ridge)
         white = np.linalg.solve(lower, rows)
         inverse = (np.eye(len(x)) - white.swapaxes(1, 2) @ white) / ridge[:, None, None]
-        left_over = np.tile(np.einsum("td,td->d", x, x), (len(active), 1))
-        for place in range(filled.shape[1]):
-            who = filled[:, place]
+        pull = (inverse @ y[:, :, None])[:, :, 0] @ x / np.sqrt(chains.slab_variance)[:, None]
+        left_over = np.tile((x**2).sum(axis=0), (len(active), 1))
+        for place, who in enumerate(filled.T):
             left_over[who] -= (white[who, place] @ x) ** 2
         sign = np.where(active, -1.0, 1.0)
         room = 1.0 + sign * left_over / ridge[:, None]
-        # For active features r_j = ridge·(P⁻¹)_jj, which the difference above would lose.
+        # For active features r = ridge·(P⁻¹)_jj, which the difference above would lose.
         roots = np.linalg.solve(lower, np.broadcast_to(np.eye(filled.shape[1]), lower.shape))
         room[active] = (ridge[:, None] * (roots**2).sum(axis=1))[filled]
-        pull = (inverse @ y[:, :, None])[:, :, 0] @ x / np.sqrt(chains.slab_variance)[:, None]
-        return cls(x, inverse, pull, room, sign)
+        return cls(x, y, chains, inverse, pull, room, sign)
+
+    def coefficients(self, rng: Generator) -> Floats:
+        """(M, d) θ | γ, y ~ N(P⁻¹X_γᵀy, σ²P⁻¹), P = X_γᵀX_γ + σ²/τ²·I, and zeros."""
+        active, noise = self.sign < 0, self.chains.noise_variance
+        filled, rows, lower = _active_rows(self.x, active, noise / self.chains.slab_variance)
+        jitter = np.sqrt(noise)[:, None] * rng.standard_normal(filled.shape)
+        white = np.linalg.solve(lower, rows @ self.y[:, :, None]) + jitter[:, :, None]
+        theta = np.zeros(active.shape)
+        theta[active] = np.linalg.solve(lower.swapaxes(1, 2), white)[filled, 0]
+        return theta
 
     def log_factors(self, chains: Ints) -> Floats:
         """(m, d) log of p(y | γ_j = 1, rest) / p(y | γ_j = 0, rest)."""
-        room = self.room[chains]
-        return np.asarray(0.5 * (self.pull[chains] ** 2 / room - self.sign[chains] * np.log(room)))
+        room, sign = self.room[chains], self.sign[chains]
+        return np.asarray(0.5 * (self.pull[chains] ** 2 / room - sign * np.log(room)))
 
     def flip(self, chains: Ints, columns: Ints) -> None:
         """Put features in or take them out, one per chain: a rank-one step of K⁻¹."""
-        at = (chains, columns)
+        at = chains, columns
         sign, room, pull = self.sign[at], self.room[at], self.pull[at]
         size = (sign / room)[:, None]
         reach = (self.inverse[chains] @ self.x.T[columns][:, :, None])[:, :, 0]
         across = reach @ self.x
         self.inverse[chains] -= (size * reach)[:, :, None] * reach[:, None, :]
         self.pull[chains] -= size * pull[:, None] * across
-        across *= across
-        across *= size
-        across *= self.sign[chains]
-        self.room[chains] = np.maximum(self.room[chains] - across, 1e-12)
+        shrink = self.sign[chains] * size * across**2
+        self.room[chains] = np.maximum(self.room[chains] - shrink, 1e-12)
         self.sign[at], self.room[at], self.pull[at] = -sign, 1.0 / room, pull / room
 
-    def scan(self, inclusion: Floats, rng: Generator) -> None:
+    def scan(self, rng: Generator) -> None:
         """Gibbs over γ₁ … γ_d, in order, in every chain.
 
-        A feature that stays as it is changes nothing for the next; so all are judged at once, each
-        chain jumps to its first change, and only what comes after is judged anew.
+        A feature that stays as it is changes nothing for the next. So all are judged at once, each
+        chain jumps to its first change, and only what comes after that is judged anew.
         """
-        bar = rng.logistic(size=self.sign.shape) - np.log(inclusion / (1.0 - inclusion))[:, None]
+        bar = rng.logistic(size=self.sign.shape) - logit(self.chains.inclusion)[:, None]
         chains, done = np.arange(len(bar)), np.full(len(bar), -1)
         while len(chains):
             changes = (self.log_factors(chains) > bar[chains]) == (self.sign[chains] > 0)
@@ -336,16 +288,14 @@ class _Collapsed:
             self.flip(chains, done)
 
     def relocate(self, rng: Generator) -> None:
-        """Take one active feature out, any with the same chance, and put one in by its posterior.
+        """Take an active feature out, each with the same chance, and put one in by its posterior.
 
         The number of active features stays, so its prior and the chance of the pick cancel: this is
         Gibbs over the place of one feature and needs no test of acceptance.
         """
-        count = (self.sign < 0).sum(axis=1)
-        chains = np.flatnonzero(count)
-        start = (np.cumsum(count) - count)[chains]
-        picks = start + (rng.random(len(chains)) * count[chains]).astype(np.int64)
-        self.flip(chains, np.nonzero(self.sign < 0)[1][picks])
+        owner, column = np.nonzero(self.sign < 0)
+        chains, start, count = np.unique(owner, return_index=True, return_counts=True)
+        self.flip(chains, column[start + rng.integers(count)])
         weights = np.where(self.sign[chains] > 0, self.log_factors(chains), -np.inf)
         reached = np.cumsum(np.exp(weights - weights.max(axis=1, keepdims=True)), axis=1)
         level = rng.random(len(chains)) * reached[:, -1]

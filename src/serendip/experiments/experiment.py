@@ -1,0 +1,197 @@
+"""An experiment: settings × policies × seeds, in parallel, kept on disk, continued if stopped."""
+
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from serendip.core.protocols import Model, Policy
+from serendip.environments.world import World
+from serendip.parallel import run_all
+from serendip.play import play
+from serendip.trace import budget_regret
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one run plays."""
+
+    world: World
+    model: Model[Any]
+    horizon: int
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One figure or table of the paper."""
+
+    name: str
+    title: str
+    parameter: str
+    """What the settings vary, as the axis of the summary says it: d, σ², …"""
+    settings: tuple[float | str, ...]
+    task: Callable[[Any, int], Task]
+    """(setting, seed) → what to play. A function of a module, so that it can travel."""
+    policies: Mapping[str, Policy[Any]]
+    repeats: int = 20
+    quick_repeats: int = 4
+    quick_settings: tuple[float | str, ...] | None = None
+    claim: str = ""
+    """What the paper says comes out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run."""
+
+    experiment: Experiment
+    setting: float | str
+    policy: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Names everything the result depends on, so that a kept result is never the wrong one."""
+        described = (
+            self.experiment.name,
+            str(self.setting),
+            self.policy,
+            repr(self.experiment.policies[self.policy]),
+            self.seed,
+            _source(self.experiment.task),
+        )
+        return hashlib.blake2b(json.dumps(described).encode(), digest_size=12).hexdigest()
+
+
+def _source(task: Callable[[Any, int], Task]) -> str:
+    """The text of the module that sets a task up: a changed experiment is run anew."""
+    module = inspect.getmodule(task)
+    return inspect.getsource(module) if module is not None else ""
+
+
+def cells_of(
+    experiment: Experiment, repeats: int, settings: Sequence[float | str], first_seed: int
+) -> list[Cell]:
+    """Every run of an experiment; policies with the same seed face the same world."""
+    return [
+        Cell(experiment, setting, policy, seed)
+        for seed in range(first_seed, first_seed + repeats)
+        for setting in settings
+        for policy in experiment.policies
+    ]
+
+
+def run_cell(cell: Cell) -> "DataFrame":
+    """The tidy table of one run."""
+    experiment = cell.experiment
+    task = experiment.task(cell.setting, cell.seed)
+    world, policy = task.world, experiment.policies[cell.policy]
+    start = perf_counter()
+    trace = play(world.pool, world.oracle, task.model, policy, task.horizon, cell.seed)
+    seconds = (perf_counter() - start) / task.horizon
+    frame = trace.frame(
+        truth=world.truth, experiment=experiment.name, setting=cell.setting, policy=cell.policy
+    )
+    frame["setting"] = frame["setting"].astype(str)
+    frame["budget_regret"] = budget_regret(trace.items, world.truth)
+    frame["seconds"] = seconds
+    kept = ["experiment", "setting", "policy", "seed", "step", "item", "label", "total"]
+    return frame[[*kept, "regret", "budget_regret", "seconds"]]
+
+
+def run_experiment(
+    experiment: Experiment,
+    folder: Path,
+    jobs: int = 1,
+    repeats: int | None = None,
+    quick: bool = False,
+    first_seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> "DataFrame":
+    """The tidy table of all runs; finished ones are read back from `folder`, the rest are run.
+
+    Each run is kept as soon as it ends, so a run that was killed continues where it stopped and
+    ends with the same table.
+    """
+    import pandas as pd
+
+    settings = experiment.settings
+    if quick and experiment.quick_settings is not None:
+        settings = experiment.quick_settings
+    count = repeats or (experiment.quick_repeats if quick else experiment.repeats)
+    cells = cells_of(experiment, count, settings, first_seed)
+    kept = folder / experiment.name / "runs"
+    kept.mkdir(parents=True, exist_ok=True)
+    tables: dict[int, DataFrame] = {}
+    missing: list[int] = []
+    for index, cell in enumerate(cells):
+        found = _read_back(kept / f"{cell.key}.parquet")
+        if found is None:
+            missing.append(index)
+        else:
+            tables[index] = found
+    if progress is not None:
+        progress(len(tables), len(cells))
+    for done, table in run_all(run_cell, [cells[index] for index in missing], jobs):
+        index = missing[done]
+        _keep(table, kept / f"{cells[index].key}.parquet")
+        tables[index] = table
+        if progress is not None:
+            progress(len(tables), len(cells))
+    whole = pd.concat([tables[index] for index in range(len(cells))], ignore_index=True)
+    _keep(whole, folder / experiment.name / "steps.parquet")
+    return whole
+
+
+def _keep(table: "DataFrame", path: Path) -> None:
+    """Whole or not at all: a run that is killed here leaves no half a file."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    table.to_parquet(partial, index=False)
+    partial.replace(path)
+
+
+def _read_back(path: Path) -> "DataFrame | None":
+    if not path.exists():
+        return None
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError):
+        return None  # damaged: it is run again
+
+
+def final_regrets(steps: "DataFrame") -> "DataFrame":
+    """One row a run: setting, policy, seed, regret, total."""
+    last = steps.groupby(["setting", "policy", "seed"], sort=False, as_index=False).last()
+    return last[["setting", "policy", "seed", "regret", "total", "seconds"]]
+
+
+def summarise(steps: "DataFrame") -> "DataFrame":
+    """One row per setting and policy: mean regret with its standard error, over seeds."""
+    final = final_regrets(steps)
+    grouped = final.groupby(["setting", "policy"], sort=False)
+    table = grouped["regret"].agg(["mean", "std", "count"]).reset_index()
+    table["se"] = table["std"] / np.sqrt(table["count"])
+    table["total"] = grouped["total"].mean().to_numpy()
+    table["seconds_per_ask"] = grouped["seconds"].mean().to_numpy()
+    return table.rename(columns={"mean": "regret", "count": "runs"}).drop(columns="std")
+
+
+def paired(steps: "DataFrame", setting: str, policy: str, rival: str) -> tuple[float, float]:
+    """Mean and standard error of regret(policy) − regret(rival), seed by seed."""
+    final = final_regrets(steps)
+    here = final[final["setting"] == setting]
+    wide = here.pivot(index="seed", columns="policy", values="regret")
+    difference = (wide[policy] - wide[rival]).dropna()
+    return float(difference.mean()), float(difference.std() / np.sqrt(len(difference)))

@@ -1,0 +1,44 @@
+"""Many independent pieces of work on several processes, each with one BLAS thread."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import TypeVar
+
+from threadpoolctl import threadpool_limits
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def n_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[tuple[int, R]]:
+    """(index, result) of each task, as they finish.
+
+    Each process is held to one BLAS thread, so results do not depend on `jobs`, and processes do
+    not fight over cores. `work` must be a function of a module, so that it can travel.
+    """
+    if jobs <= 1 or len(tasks) <= 1:
+        with threadpool_limits(limits=1):
+            for index, task in enumerate(tasks):
+                yield index, work(task)
+        return
+    pool = ProcessPoolExecutor(
+        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_one_thread
+    )
+    try:
+        waiting = {pool.submit(work, task): index for index, task in enumerate(tasks)}
+        for done in as_completed(waiting):
+            yield waiting[done], done.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _one_thread() -> None:
+    os.environ["SERENDIP_THREADS"] = "1"
+    threadpool_limits(limits=1)
