@@ -1,1 +1,87 @@
-"""What to try next: adaptive sampling for discovery over a finite pool, with a budget."""
+"""What to try next: adaptive sampling for discovery over a finite pool, with a budget.
+
+The names below are the public ones; they are imported when first used, so that `import serendip`
+costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from serendip.backtest import Backtest as Backtest
+    from serendip.backtest import backtest as backtest
+    from serendip.core.data import Choice as Choice
+    from serendip.core.data import Observation as Observation
+    from serendip.core.errors import InvalidInput as InvalidInput
+    from serendip.core.errors import SerendipError as SerendipError
+    from serendip.core.labels import Binary as Binary
+    from serendip.core.labels import Continuous as Continuous
+    from serendip.core.labels import Ordered as Ordered
+    from serendip.core.likelihood import Bernoulli as Bernoulli
+    from serendip.core.likelihood import Gaussian as Gaussian
+    from serendip.core.rng import stream as stream
+    from serendip.framing import Columns as Columns
+    from serendip.models.finite import FiniteModel as FiniteModel
+    from serendip.models.graph import GraphModel as GraphModel
+    from serendip.models.linear import LinearModel as LinearModel
+    from serendip.models.logistic import LogisticModel as LogisticModel
+    from serendip.models.low_rank import LowRankModel as LowRankModel
+    from serendip.models.sparse_linear import SparseLinearModel as SparseLinearModel
+    from serendip.play import play as play
+    from serendip.play import suggest as suggest
+    from serendip.policies.budget_ids import BudgetIDS as BudgetIDS
+    from serendip.policies.ens import ENS as ENS
+    from serendip.policies.glm_ucb import GLMUCB as GLMUCB
+    from serendip.policies.greedy import Greedy as Greedy
+    from serendip.policies.ids import IDS as IDS
+    from serendip.policies.sample_vids import SampleVIDS as SampleVIDS
+    from serendip.policies.thompson import Thompson as Thompson
+    from serendip.policies.ucb import OFUL as OFUL
+    from serendip.policies.ucb import UCB as UCB
+    from serendip.policies.uniform import Uniform as Uniform
+    from serendip.pools.dense import DensePool as DensePool
+    from serendip.trace import Trace as Trace
+    from serendip.trace import regret as regret
+
+_HOMES = {
+    "serendip.backtest": ("Backtest", "backtest"),
+    "serendip.core.data": ("Choice", "Observation"),
+    "serendip.core.errors": ("InvalidInput", "SerendipError"),
+    "serendip.core.labels": ("Binary", "Continuous", "Ordered"),
+    "serendip.core.likelihood": ("Bernoulli", "Gaussian"),
+    "serendip.core.rng": ("stream",),
+    "serendip.framing": ("Columns",),
+    "serendip.models.finite": ("FiniteModel",),
+    "serendip.models.graph": ("GraphModel",),
+    "serendip.models.linear": ("LinearModel",),
+    "serendip.models.logistic": ("LogisticModel",),
+    "serendip.models.low_rank": ("LowRankModel",),
+    "serendip.models.sparse_linear": ("SparseLinearModel",),
+    "serendip.play": ("play", "suggest"),
+    "serendip.policies.budget_ids": ("BudgetIDS",),
+    "serendip.policies.ens": ("ENS",),
+    "serendip.policies.glm_ucb": ("GLMUCB",),
+    "serendip.policies.greedy": ("Greedy",),
+    "serendip.policies.ids": ("IDS",),
+    "serendip.policies.sample_vids": ("SampleVIDS",),
+    "serendip.policies.thompson": ("Thompson",),
+    "serendip.policies.ucb": ("OFUL", "UCB"),
+    "serendip.policies.uniform": ("Uniform",),
+    "serendip.pools.dense": ("DensePool",),
+    "serendip.trace": ("Trace", "regret"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'serendip' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

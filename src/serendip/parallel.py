@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,7 +24,7 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
     not fight over cores. `work` must be a function of a module, so that it can travel.
     """
     if jobs <= 1 or len(tasks) <= 1:
-        with threadpool_limits(limits=1):
+        with _blas().limit(limits=1):
             for index, task in enumerate(tasks):
                 yield index, work(task)
         return
@@ -41,4 +41,11 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
 
 def _one_thread() -> None:
     os.environ["SERENDIP_THREADS"] = "1"
-    threadpool_limits(limits=1)
+    _blas().limit(limits=1)
+
+
+def _blas() -> ThreadpoolController:
+    """The thread pools of this process; SciPy brings its own BLAS, which must be loaded by now."""
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()

@@ -1,10 +1,10 @@
 """`serendip datasets`: list, verify, show and download the real data sets."""
 
 import csv
+import io
 import json
-import sys
 from collections.abc import Mapping, Sequence
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How a table is shown."""
 
     table = "table"
@@ -57,7 +57,7 @@ def list_datasets(data: Data = None, form: Shape = Format.table) -> None:
                 "title": one.title,
             }
         )
-    _show(rows, form, f"Data sets in {folder}")
+    _show(rows, form, f"Data sets in {folder}", hide=("title",))
 
 
 @app.command("verify")
@@ -74,7 +74,7 @@ def verify_datasets(
         {"name": one, "file": check.path, "state": check.state, "sha256": check.found}
         for one, check in checks
     ]
-    _show(rows, form, f"Files in {folder}")
+    _show(rows, form, f"Files in {folder}", hide=("sha256",))
     if any(check.state in ("missing", "changed") for _, check in checks):
         raise typer.Exit(1)
 
@@ -89,12 +89,13 @@ def show_dataset(
 ) -> None:
     """The first rows of a data set: ids, features and labels."""
     table = load(name, data, descriptors)
-    head = table.labels.head(rows).iloc[:, :12].join(table.x.head(rows), rsuffix=" (feature)")
-    head.insert(0, "id", list(table.ids[:rows]))
+    labels, x = table.labels.head(rows), table.x.head(rows)
     shape = f"{name}: {len(table.x)} rows, {table.x.shape[1]} features, {len(table.pools)} pools"
-    if form is Format.table:
-        head = head.iloc[:, :8]
-    _show(head.to_dict(orient="records"), form, shape)
+    if form is Format.table:  # what fits a terminal
+        labels, x = labels.iloc[:, :3], x.iloc[:, :3]
+    parts = (part.to_dict(orient="records") for part in (labels, x))
+    named = [{"id": one, **y, **z} for one, y, z in zip(table.ids[:rows], *parts, strict=True)]
+    _show([{str(key): value for key, value in row.items()} for row in named], form, shape)
 
 
 @app.command("download")
@@ -105,24 +106,30 @@ def download_dataset(name: Name, data: Data = None, form: Shape = Format.table) 
     _show(rows, form, f"Files in {folder}")
 
 
-def _show(rows: Sequence[Mapping[str, object]], form: Format, title: str) -> None:
+def _show(
+    rows: Sequence[Mapping[str, object]], form: Format, title: str, hide: Sequence[str] = ()
+) -> None:
+    """Rows as a table on the terminal (less the hidden columns), as CSV or as JSON."""
     columns = list(rows[0]) if rows else []
     if form is Format.json:
         typer.echo(json.dumps([dict(row) for row in rows], indent=2, default=str))
     elif form is Format.csv:
-        writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+        typer.echo(text.getvalue(), nl=False)
     else:
         from rich.console import Console
         from rich.markup import escape
         from rich.table import Table
 
+        shown = [column for column in columns if column not in hide]
         grid = Table(title=escape(title))
-        for column in columns:
-            grid.add_column(escape(str(column)))
+        for column in shown:
+            grid.add_column(escape(column), overflow="fold")
         for row in rows:
-            grid.add_row(*(escape(_cell(value)) for value in row.values()))
+            grid.add_row(*(escape(_cell(row[column])) for column in shown))
         Console().print(grid)
 
 

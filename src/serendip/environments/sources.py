@@ -54,8 +54,9 @@ def fetched(source: Source, path: str, base_url: str, timeout: float) -> bytes:
         raise DownloadFailed(
             f"{url} could not be fetched ({told}); check the connection and try again."
         ) from None
-    if len(data) > _MAX_BYTES:
-        raise DownloadFailed(f"{url} is larger than expected; nothing was written.")
+    if not 0 < len(data) <= _MAX_BYTES:
+        size = "empty" if not data else "larger than expected"
+        raise DownloadFailed(f"{url} is {size}; nothing was written. Please report this.")
     return data
 
 

@@ -46,6 +46,8 @@ class Experiment:
     repeats: int = 20
     quick_repeats: int = 4
     quick_settings: tuple[float | str, ...] | None = None
+    pooled: bool = False
+    """Whether settings read "variant: pool" and are reported as means over the pools."""
     claim: str = ""
     """What the paper says comes out."""
 
@@ -169,6 +171,14 @@ def _read_back(path: Path) -> "DataFrame | None":
         return pd.read_parquet(path)
     except (OSError, ValueError):
         return None  # damaged: it is run again
+
+
+def over_pools(steps: "DataFrame") -> "DataFrame":
+    """Means over the pools of each variant, run by run and step by step."""
+    variant = steps["setting"].str.split(": ", n=1).str[0]
+    keys = ["experiment", "setting", "policy", "seed", "step"]
+    figures = ["regret", "budget_regret", "total", "seconds"]
+    return steps.assign(setting=variant).groupby(keys, sort=False)[figures].mean().reset_index()
 
 
 def final_regrets(steps: "DataFrame") -> "DataFrame":

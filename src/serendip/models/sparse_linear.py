@@ -155,8 +155,7 @@ class SparseLinearPosterior:
 
     def sample(self, size: int, rng: Generator) -> "SparseLinearDraws":
         """States of different chains; more than there are chains are drawn with replacement."""
-        total = self.model.n_chains
-        return self._draws(rng.choice(total, size=size, replace=size > total))
+        return self._draws(rng.choice(self.model.n_chains, size, size > self.model.n_chains))
 
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of xᵀθ over all chains."""
@@ -214,8 +213,7 @@ def _active_rows(x: Floats, active: Array, ridge: Floats) -> tuple[Array, Floats
 class _Collapsed:
     """γ of M chains, β integrated out, with what all d conditionals need; changed in place.
 
-    With ς = 1 for a feature that is out and −1 for one that is in, s and q taken with K as it is,
-    r = 1 + ςs is 1 + s of the formula above, or its reciprocal: one formula serves both cases.
+    r = 1 + ςs, ς = ±1 for a feature out or in, s with K as it is: 1 + s above or its reciprocal.
     """
 
     x: Floats
@@ -290,8 +288,7 @@ class _Collapsed:
     def relocate(self, rng: Generator) -> None:
         """Take an active feature out, each with the same chance, and put one in by its posterior.
 
-        The number of active features stays, so its prior and the chance of the pick cancel: this is
-        Gibbs over the place of one feature and needs no test of acceptance.
+        The number of active features stays, so prior and pick cancel: this is Gibbs over a place.
         """
         owner, column = np.nonzero(self.sign < 0)
         chains, start, count = np.unique(owner, return_index=True, return_counts=True)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from serendip.columns import check_finite, known_column, numbers_of, row_list
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
+from serendip.tables.columns import check_finite, known_column, numbers_of, row_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ def encode_features(
             notes += [note] if note else []
     if not names:
         raise InvalidInput(
-            f"No column with more than one value is left among {', '.join(used)}; "
+            f"None of the {len(used)} columns holds more than one value; "
             "a pool needs at least one feature that varies."
         )
     if constant:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from serendip.cells import (
+from serendip.core.errors import InvalidInput
+from serendip.tables.cells import (
     MISSING,
     ROW,
     bytes_of,
@@ -19,8 +20,7 @@ from serendip.cells import (
     texts_of,
     without_empty_columns,
 )
-from serendip.core.errors import InvalidInput
-from serendip.numerals import COMMA, POINT, reading_of
+from serendip.tables.numerals import COMMA, POINT, reading_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from serendip.cells import (
+from serendip.core.errors import InvalidInput
+from serendip.tables.cells import (
     MISSING,
     ROW,
     bytes_of,
@@ -18,15 +19,10 @@ from serendip.cells import (
     settled,
     without_empty_columns,
 )
-from serendip.columns import ids_of, labels_of
-from serendip.core.errors import InvalidInput
-from serendip.delimited import read_delimited
-from serendip.encoding import Encoded, encode_features
+from serendip.tables.delimited import read_delimited
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["MISSING", "Encoded", "encode_features", "ids_of", "labels_of", "read_table"]
 
 
 def read_table(path: str | Path) -> "pd.DataFrame":

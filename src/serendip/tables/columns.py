@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from serendip.cells import ROW
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
-from serendip.numerals import is_number, reading_of
+from serendip.tables.cells import ROW
+from serendip.tables.numerals import is_number, reading_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +78,9 @@ def known_column(frame: "pd.DataFrame", name: str) -> str:
     """The name, once the table is known to have such a column."""
     if name not in frame.columns:
         known = [str(column) for column in frame.columns]
-        near = difflib.get_close_matches(str(name), known, 1, cutoff=0.5)
-        lower = [column for column in known if column.lower() == str(name).lower()]
-        hint = f" Did you mean {(lower or near)[0]!r}?" if lower or near else ""
+        lower = {column.lower(): column for column in known}
+        near = difflib.get_close_matches(str(name).lower(), lower, 1, cutoff=0.5)
+        hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
         more = f" and {len(known) - 20} more" if len(known) > 20 else ""
         raise InvalidInput(
             f"The table has no column {name!r}; it has {', '.join(known[:20])}{more}.{hint}"

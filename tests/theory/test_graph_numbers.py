@@ -10,13 +10,13 @@ from scipy.sparse import csr_array
 
 from serendip.core.errors import InvalidInput
 from serendip.environments.graph import complete_edges, random_edges, star_edges
-from serendip.graph_numbers import (
+from serendip.models.graph import adjacency_of
+from serendip.theory.graph_numbers import (
     Certified,
     clique_cover_number,
     lasting_independent_set,
     smallest_maximal_independent_set,
 )
-from serendip.models.graph import adjacency_of
 
 
 @st.composite
@@ -124,7 +124,7 @@ def test_lasting_number_equals_brute_force(adjacency, data):
 def test_lasting_bounds_hold_where_nothing_is_enumerated(adjacency, data):
     n_removed = data.draw(st.integers(0, adjacency.shape[0] - 1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("serendip.graph_numbers._ENUMERATED", 0)
+        patch.setattr("serendip.theory.graph_numbers._ENUMERATED", 0)
         found = lasting_independent_set(adjacency, n_removed)
     assert found.lower <= brute_lasting(adjacency, n_removed) <= found.upper
 
@@ -133,7 +133,7 @@ def test_lasting_bounds_hold_where_nothing_is_enumerated(adjacency, data):
 @given(small_graphs())
 def test_cover_bounds_hold_where_cliques_are_not_listed(adjacency):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("serendip.graph_numbers._MAX_CLIQUES", 0)
+        patch.setattr("serendip.theory.graph_sets._MAX_CLIQUES", 0)
         found = clique_cover_number(adjacency)
     assert found.lower <= brute_cover(adjacency) <= found.upper
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
-from serendip.numerals import Style, is_number, reading_of
+from serendip.tables.numerals import Style, is_number, reading_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,318 @@
+"""Any labelled table under any policies and models: what would have been found, how soon."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from serendip.core.arrays import Floats
+from serendip.core.errors import InvalidInput
+from serendip.core.protocols import Policy
+from serendip.environments.table import table_world
+from serendip.environments.world import World
+from serendip.framing import Columns, Framed, frame_problem
+from serendip.parallel import run_all
+from serendip.play import expected_random_regret, play
+from serendip.spec import POLICIES, known
+from serendip.tables import ids_of, labels_of
+from serendip.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[int, int], None]
+
+_FITTING = {
+    "linear": ("ids", "vids", "thompson", "ucb", "oful", "ens", "greedy", "random"),
+    "logistic": ("ids", "vids", "thompson", "ucb", "glm-ucb", "ens", "greedy", "random"),
+}
+_FITTING_ANY = ("ids", "vids", "thompson", "ucb", "greedy", "random")
+_OURS = ("ids", "ids-exact", "vids")
+_ENS_AT_MOST = 2000
+"""Candidates up to which ENS, whose cost grows with their square, is run unasked."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """All that a run needs."""
+
+    world: World
+    framed: Framed
+    labels: Floats
+    """(n,) larger is better."""
+    budget: int
+    batch: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backtest:
+    """What came out."""
+
+    n: int
+    budget: int
+    model: str
+    repeats: int
+    seed: int
+    steps: "pd.DataFrame"
+    """Tidy: policy, repeat, step, id, label, total, regret."""
+    summary: "pd.DataFrame"
+    """One row a policy."""
+    differences: "pd.DataFrame"
+    """One row a policy: regret less that of the best baseline, paired by repeat."""
+    baseline: str
+    hit: float
+    random_regrets: tuple[float, ...]
+    """(T,) what random choice is expected to have after each label."""
+    random_total: float
+    notes: tuple[str, ...]
+
+    @property
+    def random_regret(self) -> float:
+        """What random choice is expected to have at the end."""
+        return self.random_regrets[-1]
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as one dictionary of plain numbers."""
+        columns = [name for name in self.summary.columns if name != "policy"]
+        return {
+            "n": self.n,
+            "budget": self.budget,
+            "model": self.model,
+            "repeats": self.repeats,
+            "policies": {
+                row["policy"]: {name: _plain(row[name]) for name in columns}
+                for row in self.summary.to_dict("records")
+            },
+            "seed": self.seed,
+            "hit": self.hit,
+            "random": {"regret": self.random_regret, "total": self.random_total},
+            "baseline": self.baseline,
+            "differences": {
+                row["policy"]: {k: _plain(v) for k, v in row.items() if k != "policy"}
+                for row in self.differences.to_dict("records")
+            },
+            "notes": list(self.notes),
+        }
+
+
+def _plain(value: Any) -> float | None:
+    number = float(value)
+    return number if np.isfinite(number) else None
+
+
+def backtest(
+    frame: "pd.DataFrame",
+    label: str,
+    *,
+    budget: int | None = None,
+    policies: Sequence[str] | None = None,
+    columns: Columns | None = None,
+    id: str | None = None,
+    batch: int = 1,
+    repeats: int = 10,
+    seed: int = 0,
+    minimize: bool = False,
+    hit: float | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Backtest:
+    """Replay a fully labelled table: each policy buys `budget` labels, one repeat after another.
+
+    Args:
+        frame: The table, one candidate a row, every one labelled.
+        label: The column of the labels.
+        budget: T; by default a fifth of the table, and at most 200.
+        policies: Names (see `serendip.spec.POLICIES`); by default all that fit the model.
+        columns: What the other columns are, and the model.
+        id: The column of names; by default rows are named by their number.
+        batch: Labels bought at once.
+        repeats: Runs of each policy, which differ in their random numbers.
+        seed: Of all randomness; the same seed gives the same table whatever `jobs`.
+        minimize: Whether smaller labels are better.
+        hit: Labels at least this good count as hits (at most, with minimize); by default the best
+            tenth of the table.
+        jobs: Processes.
+        progress: Called with (runs done, runs in all).
+    """
+    spec = columns or Columns()
+    plan, notes, ids = _plan(frame, label, id, spec, minimize, budget, batch)
+    names = _names(policies, spec, len(plan.labels))
+    if repeats < 1:
+        raise InvalidInput(f"repeats must be at least 1; got {repeats}.")
+    tasks = [(plan, POLICIES[name], seed + turn) for name in names for turn in range(repeats)]
+    traces: dict[int, tuple[Trace, float]] = {}
+    for index, outcome in run_all(_run, tasks, jobs):
+        traces[index] = outcome
+        if progress is not None:
+            progress(len(traces), len(tasks))
+    steps = _steps(plan, names, repeats, traces, ids, minimize)
+    level = _hit_level(plan.labels, hit, minimize)
+    summary = _summary(plan, steps, level, minimize)
+    baseline = _baseline(summary)
+    sign = -1.0 if minimize else 1.0
+    return Backtest(
+        n=len(plan.labels),
+        budget=plan.budget,
+        model=spec.model,
+        repeats=repeats,
+        seed=seed,
+        steps=steps,
+        summary=summary,
+        differences=_differences(steps, names, baseline),
+        baseline=baseline,
+        hit=sign * level,
+        random_regrets=tuple(
+            expected_random_regret(plan.labels, step) for step in range(1, plan.budget + 1)
+        ),
+        random_total=sign * plan.budget * float(plan.labels.mean()),
+        notes=notes,
+    )
+
+
+def _plan(
+    frame: "pd.DataFrame",
+    label: str,
+    id_column: str | None,
+    spec: Columns,
+    minimize: bool,
+    budget: int | None,
+    batch: int,
+) -> tuple[Plan, tuple[str, ...], tuple[str, ...]]:
+    labels = labels_of(frame, label, minimize)
+    ids = ids_of(frame, id_column)
+    not_features = (label,) if id_column is None else (label, id_column)
+    framed = frame_problem(frame, spec, not_features, ids)
+    n = len(labels)
+    horizon = min(200, max(1, n // 5)) if budget is None else budget
+    if not 1 <= horizon <= n:
+        raise InvalidInput(f"The budget must be between 1 and the {n} rows; got {horizon}.")
+    if not 1 <= batch <= horizon:
+        raise InvalidInput(f"The batch must be between 1 and the budget {horizon}; got {batch}.")
+    notes = framed.notes
+    seen = labels
+    if framed.unit_labels:
+        low, high = float(labels.min()), float(labels.max())
+        if spec.model != "logistic" or low < 0 or high > 1:
+            seen = (labels - low) / (high - low) if high > low else np.zeros(n)
+            notes = (
+                *notes,
+                "The model was told the range of the labels, and nothing else of them.",
+            )
+    world = table_world(framed.x, seen, ids, framed.adjacency)
+    return Plan(world, framed, labels, horizon, batch), notes, ids
+
+
+def _names(policies: Sequence[str] | None, spec: Columns, n: int) -> list[str]:
+    if policies is None:
+        fitting = _FITTING.get(spec.model, _FITTING_ANY)
+        return [name for name in fitting if name != "ens" or n <= _ENS_AT_MOST]
+    return list(dict.fromkeys(known(name, POLICIES, "policy", "policies") for name in policies))
+
+
+def _run(task: tuple[Plan, Policy[Any], int]) -> tuple[Trace, float]:
+    plan, policy, seed = task
+    start = perf_counter()
+    world = plan.world
+    trace = play(
+        world.pool, world.oracle, plan.framed.model, policy, plan.budget, seed, batch=plan.batch
+    )
+    return trace, (perf_counter() - start) / plan.budget
+
+
+def _steps(
+    plan: Plan,
+    names: Sequence[str],
+    repeats: int,
+    traces: dict[int, tuple[Trace, float]],
+    ids: tuple[str, ...],
+    minimize: bool,
+) -> "pd.DataFrame":
+    import pandas as pd
+
+    sign = -1.0 if minimize else 1.0
+    tables = []
+    for index in range(len(names) * repeats):
+        trace, seconds = traces[index]
+        table = trace.frame(
+            truth=plan.labels, ids=ids, policy=names[index // repeats], repeat=index % repeats
+        )
+        # The model may have seen labels mapped to [0, 1]; people see their own.
+        table["label"] = sign * plan.labels[trace.items]
+        table["total"] = table["label"].cumsum()
+        table["seconds"] = seconds
+        kept = ["policy", "repeat", "seed", "step", "item", "id", "label", "total", "regret"]
+        tables.append(table[[*kept, "seconds"]])
+    return pd.concat(tables, ignore_index=True)
+
+
+def _hit_level(labels: Floats, hit: float | None, minimize: bool) -> float:
+    if hit is None:
+        return float(np.quantile(labels, 0.9))
+    return -hit if minimize else hit
+
+
+def _summary(plan: Plan, steps: "pd.DataFrame", level: float, minimize: bool) -> "pd.DataFrame":
+    import pandas as pd
+
+    sign = -1.0 if minimize else 1.0
+    share = float(np.mean(plan.labels >= level))
+    top = float(np.sort(plan.labels)[::-1][plan.budget - 1])
+    rows = []
+    for policy, mine in steps.groupby("policy", sort=False):
+        runs = [run for _, run in mine.groupby("repeat")]
+        regret = np.array([run["regret"].iloc[-1] for run in runs])
+        total = np.array([run["total"].iloc[-1] for run in runs])
+        values = [sign * run["label"].to_numpy() for run in runs]
+        hits = np.array([np.sum(v >= level) for v in values], dtype=float)
+        rows.append(
+            {
+                "policy": policy,
+                "regret": regret.mean(),
+                "regret_se": _standard_error(regret),
+                "total": total.mean(),
+                "total_se": _standard_error(total),
+                "seconds_per_ask": np.mean([run["seconds"].iloc[0] for run in runs]),
+                "hits": hits.mean(),
+                "enrichment": hits.mean() / (plan.budget * share) if share > 0 else np.nan,
+                "best": np.mean([sign * v.max() for v in values]),
+                "recall": np.mean([min(np.sum(v >= top), plan.budget) for v in values])
+                / plan.budget,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _standard_error(values: Floats) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _baseline(summary: "pd.DataFrame") -> str:
+    """The best of the policies that are not ours; of all, where only ours were run."""
+    others = summary[~summary["policy"].isin(_OURS)]
+    table = others if len(others) else summary
+    return str(table["policy"].iloc[int(np.argmin(table["regret"]))])
+
+
+def _differences(steps: "pd.DataFrame", names: Sequence[str], baseline: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    last = steps.groupby(["policy", "repeat"], sort=False)["regret"].last().unstack("policy")
+    rows = []
+    for name in names:
+        if name == baseline:
+            continue
+        difference = (last[name] - last[baseline]).to_numpy()
+        error = _standard_error(difference)
+        width = error * float(stats.t.ppf(0.975, max(1, len(difference) - 1)))
+        rows.append(
+            {
+                "policy": name,
+                "difference": difference.mean(),
+                "low": difference.mean() - width,
+                "high": difference.mean() + width,
+            }
+        )
+    return pd.DataFrame(rows, columns=["policy", "difference", "low", "high"])

@@ -1,0 +1,135 @@
+"""`serendip backtest`: what the policies would have found in a table that is already labelled."""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from serendip.backtest import Backtest
+
+
+class Format(StrEnum):
+    """How the result is printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+class Missing(StrEnum):
+    """What to do about empty cells."""
+
+    error = "error"
+    impute = "impute"
+
+
+def backtest(
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, XLSX or Parquet; every row labelled.")],
+    label: Annotated[str, typer.Option(help="The column of the labels.")],
+    budget: Annotated[
+        int | None, typer.Option(help="Labels to buy; by default a fifth, at most 200.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="A policy to run; repeat for more. Default: all.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="linear, logistic, sparse, low-rank or graph.")
+    ] = "linear",
+    features: Annotated[
+        list[str] | None, typer.Option(help="A column to use; repeat for more. Default: all.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; repeat for more.")
+    ] = None,
+    id: Annotated[str | None, typer.Option(help="The column that names the candidates.")] = None,
+    rows: Annotated[str | None, typer.Option(help="Low rank: column of the rows.")] = None,
+    columns: Annotated[str | None, typer.Option(help="Low rank: column of the columns.")] = None,
+    rank: Annotated[int, typer.Option(min=1, help="Low rank: the rank.")] = 2,
+    edges: Annotated[
+        Path | None, typer.Option(help="Graph: a table with two columns of ids.")
+    ] = None,
+    batch: Annotated[int, typer.Option(help="Labels bought at once.")] = 1,
+    repeats: Annotated[int, typer.Option(help="Runs of each policy.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    minimize: Annotated[
+        bool, typer.Option("--minimize", help="Smaller labels are better.")
+    ] = False,
+    hit: Annotated[
+        float | None, typer.Option(help="Labels at least this good are hits. Default: best tenth.")
+    ] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Empty feature cells: an error, or filled in.")
+    ] = Missing.error,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default all cores.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for steps.parquet, figure.png and report.md.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.table,
+) -> None:
+    """Replay a labelled table: what would each policy have found, and how soon?"""
+    from serendip.backtest import backtest as run
+    from serendip.cli.show import progress_bar
+    from serendip.framing import Columns
+    from serendip.parallel import n_cores
+    from serendip.tables import read_table
+
+    frame = read_table(table)
+    spec = Columns(
+        model=model,
+        features=tuple(features) if features else None,
+        ignore=tuple(ignore or ()),
+        missing=missing.value,
+        rows=rows,
+        columns=columns,
+        rank=rank,
+        edges=edges,
+    )
+    with progress_bar("backtest") as progress:
+        result = run(
+            frame,
+            label,
+            budget=budget,
+            policies=policy,
+            columns=spec,
+            id=id,
+            batch=batch,
+            repeats=repeats,
+            seed=seed,
+            minimize=minimize,
+            hit=hit,
+            jobs=jobs or n_cores(),
+            progress=progress,
+        )
+    if out is not None:
+        from serendip.backtest_report import write_backtest
+
+        for path in write_backtest(result, table.name, label, out):
+            typer.echo(f"Written: {path}", err=True)
+    if form is Format.json:
+        typer.echo(json.dumps(result.as_json(), allow_nan=False))
+    elif form is Format.csv:
+        result.summary.to_csv(sys.stdout, index=False)
+    else:
+        _print(result)
+
+
+def _print(result: "Backtest") -> None:
+    from serendip.backtest_report import difference_rows, summary_rows
+    from serendip.cli.show import print_table
+
+    for note in result.notes:
+        typer.echo(f"Note: {note}")
+    title = (
+        f"{result.n} candidates, budget {result.budget}, {result.model} model, "
+        f"{result.repeats} repeats"
+    )
+    print_table(*summary_rows(result), title=title)
+    if len(result.differences):
+        title = f"Regret less that of {result.baseline}, with 95 % intervals"
+        print_table(*difference_rows(result), title=title)

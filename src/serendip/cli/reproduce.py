@@ -1,0 +1,110 @@
+"""`serendip reproduce`: the paper's experiments, one command each."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from serendip.experiments.experiment import Experiment
+
+_NAMES = (
+    "linear, linear-printed, logistic, graph-random, graph-complete, graph-star, low-rank, ens, "
+    "pndc, pndc-tuned, cncci, sparse, lower-bound; all; check; report"
+)
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help=f"What to run: {_NAMES}.", metavar="NAME")],
+    quick: Annotated[bool, typer.Option(help="A reduced run: fewer settings and repeats.")] = False,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Runs of each policy.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default all cores.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where runs and figures are kept.")] = Path("runs"),
+    tuned: Annotated[
+        bool, typer.Option(help="With pndc: choose the noise level in hindsight, as the paper did.")
+    ] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the real data (or set SERENDIP_DATA).")
+    ] = None,
+) -> None:
+    """Run an experiment of the paper, print its table and draw its figure.
+
+    Every run is kept in the folder OUT as soon as it ends; a command that was stopped continues
+    where it was. `check` compares the figures of a release with their bars and exits with 1 where
+    one falls short; `report` writes docs/reproduction.md from what is in OUT.
+    """
+    from serendip.experiments.catalogue import EXPERIMENTS
+    from serendip.parallel import n_cores
+    from serendip.spec import known
+
+    if data is not None:
+        os.environ["SERENDIP_DATA"] = str(data.resolve())
+    workers = jobs or n_cores()
+    if name == "check":
+        _check(out, workers)
+        return
+    if name == "report":
+        from serendip.experiments.report import write_report
+
+        typer.echo(f"Written: {write_report(out, Path('docs'))}")
+        return
+    if name == "pndc" and tuned:
+        name = "pndc-tuned"
+    listed = dict.fromkeys([*EXPERIMENTS, "all", "check", "report"])
+    names = (
+        list(EXPERIMENTS) if known(name, listed, "experiment", "experiments") == "all" else [name]
+    )
+    for one in names:
+        _run(EXPERIMENTS[one], out, workers, repeats, quick, seed)
+
+
+def _run(
+    experiment: "Experiment", out: Path, jobs: int, repeats: int | None, quick: bool, seed: int
+) -> None:
+    from serendip.cli.show import print_table, progress_bar
+    from serendip.experiments.experiment import over_pools, run_experiment, summarise
+    from serendip.plots.experiment import experiment_figure
+
+    with progress_bar(experiment.name) as progress:
+        steps = run_experiment(experiment, out, jobs, repeats, quick, seed, progress)
+    if experiment.pooled:
+        steps = over_pools(steps)
+    summary = summarise(steps)
+    summary.to_csv(out / experiment.name / "summary.csv", index=False)
+    settings = list(dict.fromkeys(summary["setting"]))
+    cells = {(row["policy"], row["setting"]): row for row in summary.to_dict("records")}
+    rows = []
+    for policy in experiment.policies:
+        mine = [cells[policy, setting] for setting in settings]
+        figures = [f"{cell['regret']:.2f} ± {cell['se']:.2f}" for cell in mine]
+        pace = 1000 * sum(cell["seconds_per_ask"] for cell in mine) / len(mine)
+        rows.append([policy, *figures, f"{pace:.1f}"])
+    prefix = "" if experiment.pooled else f"{experiment.parameter} = "
+    columns = ["policy", *(f"{prefix}{setting}" for setting in settings), "ms/ask"]
+    print_table(columns, rows, f"{experiment.title}: regret, {int(summary['runs'].min())} runs")
+    typer.echo(f"The paper: {experiment.claim}.")
+    picture = out / experiment.name / "figure.png"
+    names = list(experiment.policies)
+    experiment_figure(experiment.title, experiment.parameter, steps, summary, names).savefig(
+        picture
+    )
+    typer.echo(f"Figure: {picture}\n")
+
+
+def _check(out: Path, jobs: int) -> None:
+    from serendip.cli.show import print_table, progress_bar
+    from serendip.experiments.check import check
+
+    with progress_bar("check") as progress:
+        bars, _ = check(out, jobs, lambda _, done, total: progress(done, total))
+    rows = [
+        [bar.what, f"{bar.value:.3f}", f"≤ {bar.bar:g}", "ok" if bar.holds else "SHORT", bar.detail]
+        for bar in bars
+    ]
+    print_table(["ratio of mean regrets", "is", "bar", "", "figures"], rows)
+    if not all(bar.holds for bar in bars):
+        raise typer.Exit(1)

@@ -1,0 +1,126 @@
+"""Reaction conditions: PNDC (11 pools of 80) and CNCCI (9 pools of 330)   [ASD §5.3, Table 1]
+
+Regret is against the recorded yields. The authors' public code has their descriptors scaled to unit
+column norm, no intercept, prior standard deviation 1 and noise standard deviation 0.01: the variant
+"as the authors". The others are ours and untuned: features standardised, scales inferred.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from serendip.core.arrays import Floats
+from serendip.core.protocols import Model
+from serendip.environments.datasets import load
+from serendip.environments.table import table_world
+from serendip.experiments.experiment import Experiment, Task
+from serendip.models.linear import LinearModel, LinearPosterior
+from serendip.spec import POLICIES
+from serendip.tables import encode_features
+
+NAMES = ("ids", "vids", "thompson", "ucb", "greedy", "random")
+
+CNCCI_POOLS = (
+    "L1+B1", "L2+B1", "L3+B1", "L4+B1", "L1+B2", "L4+B2", "L1+B3", "L3+B3", "L4+B3",
+)  # fmt: skip
+PNDC_POOLS = ("X2", "X3", "X4", "X5", "X6", "X8", "X11", "X12", "X13", "X14", "X15")
+
+AUTHORS = "as the authors"
+UNTUNED = "untuned"
+ALL_DESCRIPTORS = "46 descriptors, untuned"
+TUNING = (0.003, 0.01, 0.03, 0.1, 0.3)
+"""Noise standard deviations tried for the paper's tuning, which it does not print."""
+
+# The paper's table, row by row. Its column labels are permuted against the public data
+# (docs/paper_notes.md), so it is compared as a set and by its mean, never by label.
+PRINTED = {
+    "pndc": {
+        "random": (8.77, 7.74, 2.12, 1.70, 4.96, 9.90, 7.15, 5.27, 4.44, 5.72, 2.65),
+        "vids": (6.53, 5.70, 1.56, 0.81, 3.44, 9.35, 2.40, 3.95, 3.22, 4.94, 1.09),
+        "thompson": (7.64, 6.67, 2.15, 1.22, 4.07, 9.78, 2.90, 4.42, 4.79, 5.39, 1.35),
+        "ucb": (9.63, 7.66, 2.58, 1.42, 5.26, 10.43, 3.58, 5.28, 4.53, 5.86, 2.03),
+    },
+    "cncci": {
+        "random": (25.65, 23.08, 19.90, 15.96, 29.59, 28.78, 19.84, 29.03, 27.08),
+        "vids": (15.55, 7.90, 10.03, 10.81, 10.76, 10.51, 8.63, 8.76, 9.44),
+        "thompson": (11.84, 9.82, 11.58, 10.39, 12.49, 12.68, 10.61, 12.44, 9.80),
+        "ucb": (13.63, 10.08, 12.00, 11.98, 17.41, 15.60, 12.42, 11.49, 12.32),
+    },
+}
+
+
+def pndc_task(setting: str, seed: int) -> Task:
+    """One informer molecule: 80 conditions with five descriptors."""
+    return _task("pndc", None, setting, horizon=17)
+
+
+def cncci_task(setting: str, seed: int) -> Task:
+    """One ligand and base: 330 reactions with ten or 46 descriptors."""
+    return _task("cncci", 46 if setting.startswith("46") else 10, setting, horizon=66)
+
+
+def _task(name: str, descriptors: int | None, setting: str, horizon: int) -> Task:
+    variant, pool = setting.split(": ")
+    plain = variant in (UNTUNED, ALL_DESCRIPTORS)
+    x, labels = _table(name, descriptors, plain)
+    model: Model[LinearPosterior]
+    if plain:
+        model = LinearModel(x.shape[1], constant_column=x.shape[1] - 1)
+    else:
+        noise = 0.01 if variant == AUTHORS else float(variant.removeprefix("noise "))
+        model = LinearModel(x.shape[1], prior_variance=1.0, noise_variance=noise**2)
+    return Task(table_world(x, labels[pool]), model, horizon)
+
+
+@lru_cache(maxsize=8)
+def _table(name: str, descriptors: int | None, plain: bool) -> tuple[Floats, dict[str, Floats]]:
+    table = load(name, descriptors=descriptors)
+    numbers = table.x.select_dtypes("number")
+    encoded = encode_features(
+        numbers, scaling="standardise" if plain else "unit-norm", constant=plain
+    )
+    return encoded.x, {pool: np.asarray(table.pool(pool)) for pool in table.pools}
+
+
+def _settings(variants: tuple[str, ...], pools: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{variant}: {pool}" for variant in variants for pool in pools)
+
+
+PNDC = Experiment(
+    name="pndc",
+    title="Photoredox nickel dual catalysis, mean over 11 molecules",
+    parameter="variant",
+    settings=_settings((AUTHORS, UNTUNED), PNDC_POOLS),
+    task=pndc_task,
+    policies={name: POLICIES[name] for name in NAMES},
+    repeats=10,
+    quick_repeats=3,
+    pooled=True,
+    claim="IDS best in every pool: mean 3.91 against Thompson 4.58, UCB 5.30, Random 5.49 (tuned)",
+)
+
+CNCCI = Experiment(
+    name="cncci",
+    title="C–N cross-coupling, mean over 9 pools",
+    parameter="variant",
+    settings=_settings((AUTHORS, ALL_DESCRIPTORS), CNCCI_POOLS),
+    task=cncci_task,
+    policies={name: POLICIES[name] for name in NAMES},
+    repeats=10,
+    quick_repeats=2,
+    pooled=True,
+    claim="mean IDS 10.27, Thompson 11.29, UCB 12.99, Random 24.32 (tuned)",
+)
+
+PNDC_TUNED = Experiment(
+    name="pndc-tuned",
+    title="PNDC with the noise level chosen in hindsight",
+    parameter="variant",
+    settings=_settings(tuple(f"noise {noise}" for noise in TUNING), PNDC_POOLS),
+    task=pndc_task,
+    policies={name: POLICIES[name] for name in NAMES},
+    repeats=10,
+    quick_repeats=2,
+    pooled=True,
+    claim="the paper tuned every algorithm on the data it reports; how is not printed",
+)

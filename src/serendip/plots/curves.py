@@ -1,0 +1,134 @@
+"""Curves over steps with bands, and summaries against a parameter."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+NAMES = {
+    "ids": "IDS (budget-aware)",
+    "ids-exact": "IDS (exact)",
+    "vids": "SampleVIDS",
+    "thompson": "Thompson",
+    "ucb": "UCB",
+    "oful": "OFUL",
+    "glm-ucb": "GLM-UCB",
+    "ens": "ENS",
+    "greedy": "Greedy",
+    "random": "Random",
+}
+"""How a policy is called in a figure."""
+
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+COLOURS = {
+    "ids": "#0072B2",
+    "ids-exact": "#004466",
+    "vids": "#56B4E9",
+    "thompson": "#D55E00",
+    "ucb": "#009E73",
+    "oful": "#66C2A5",
+    "glm-ucb": "#66C2A5",
+    "ens": "#CC79A7",
+    "greedy": "#E69F00",
+    "random": "#999999",
+}
+
+
+def new_figure(n_columns: int, n_rows: int = 1) -> "tuple[Figure, list[Axes]]":
+    """A figure of equal panels, with no global state."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.9 * n_columns, 3.3 * n_rows), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = np.ravel(figure.subplots(n_rows, n_columns, squeeze=False)).tolist()
+    for panel in axes:
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.grid(axis="y", color="#dddddd", linewidth=0.6)
+        panel.set_axisbelow(True)
+    return figure, axes
+
+
+def draw_curves(
+    panel: "Axes",
+    steps: "DataFrame",
+    column: str,
+    policies: Sequence[str],
+    run: str = "seed",
+) -> None:
+    """The mean of a column over runs against the step, with a band of two standard errors."""
+    for policy in policies:
+        mine = steps[steps["policy"] == policy]
+        table = mine.pivot_table(index="step", columns=run, values=column).to_numpy()
+        step = np.sort(mine["step"].unique())
+        mean = table.mean(axis=1)
+        style = _style(policy)
+        panel.plot(step, mean, label=NAMES.get(policy, policy), **style)
+        if table.shape[1] > 1:
+            error = 2 * table.std(axis=1, ddof=1) / np.sqrt(table.shape[1])
+            panel.fill_between(
+                step, mean - error, mean + error, color=style["color"], alpha=0.15, linewidth=0
+            )
+    panel.set_xlabel("labels bought")
+
+
+def leave_random_out_of_scale(panel: "Axes", steps: "DataFrame", column: str) -> None:
+    """Scale a panel to the policies that learn; random choice may run off the top."""
+    learning = steps[steps["policy"] != "random"]
+    if len(learning) == 0:
+        return
+    last = learning.groupby(["policy", "step"])[column].mean()
+    panel.set_ylim(0, 1.15 * float(last.max()))
+
+
+def draw_summary(
+    panel: "Axes",
+    summary: "DataFrame",
+    settings: Sequence[str],
+    policies: Sequence[str],
+    parameter: str,
+) -> None:
+    """Final regret with error bars against the setting, on a logarithmic scale."""
+    for policy in policies:
+        mine = summary[summary["policy"] == policy].set_index("setting")
+        rows = [setting for setting in settings if setting in mine.index]
+        places = [settings.index(setting) for setting in rows]
+        panel.errorbar(
+            places,
+            mine.loc[rows, "regret"],
+            yerr=2 * mine.loc[rows, "se"],
+            marker="o",
+            markersize=4,
+            capsize=2,
+            label=NAMES.get(policy, policy),
+            **_style(policy),
+        )
+    panel.set_xticks(range(len(settings)), settings)
+    panel.set_xlabel(parameter)
+    panel.set_yscale("log")
+
+
+def add_legend(figure: "Figure", panel: "Axes", n_columns: int) -> None:
+    """One legend for all panels, below them."""
+    handles, labels = panel.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=min(n_columns, len(labels)),
+        frameon=False,
+    )
+
+
+def _style(policy: str) -> dict[str, Any]:
+    ours = policy in ("ids", "vids", "ids-exact")
+    return {
+        "color": COLOURS.get(policy, "#444444"),
+        "linewidth": 2.2 if ours else 1.5,
+        "linestyle": "--" if policy == "random" else "-",
+    }
