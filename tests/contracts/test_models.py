@@ -69,9 +69,11 @@ def test_gains_and_regrets_are_not_negative_and_finite(state):
     np.testing.assert_allclose(summary.mean, draws.values(block) @ draws.weights, atol=1e-9)
     for remaining in (1, 4, len(pool), len(pool) + 5):
         doubtful = contenders(pool, optima(pool, draws, remaining))
-        reduction = draws.reduction(doubtful)(block)
-        assert np.all(reduction.gain >= -1e-12)
-        assert np.isfinite(reduction.gain).all()
+        found = draws.tradeoff(doubtful)(block)
+        assert np.all(found.gain >= -1e-12)
+        assert np.isfinite(found.gain).all()
+        assert np.all(found.regret >= 0)
+        assert np.isfinite(found.regret).all()
 
 
 def test_blocks_do_not_change_what_is_said(state):

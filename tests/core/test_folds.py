@@ -16,7 +16,7 @@ from serendip.pools.dense import DensePool
 
 def linear_draws(theta):
     d = theta.shape[1]
-    return LinearDraws(theta, equal_weights(len(theta)), np.eye(d), Gaussian(1.0))
+    return LinearDraws(theta, equal_weights(len(theta)), np.zeros(d), np.eye(d), Gaussian(1.0))
 
 
 def exact_values(x, draws):
@@ -91,7 +91,7 @@ def test_contenders_by_hand():
     np.testing.assert_array_equal(found.items, [0, 1, 3])
     np.testing.assert_allclose(found.share, [0.25, 1.0, 0.75])
     np.testing.assert_allclose(found.excess, [0.25 * 1.0, 0.75 * 1.0, 0.0])
-    assert found.threshold_mean == 2.0
+    np.testing.assert_array_equal(found.thresholds, [2.0, 2.0])
     np.testing.assert_allclose(found.doubt, [0.1875, 0.0, 0.1875])
 
 

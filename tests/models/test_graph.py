@@ -52,7 +52,7 @@ def test_closed_forms_sum_the_closed_neighbourhood():
     doubt = dict(zip(doubtful.items, doubtful.doubt, strict=True))
     variance = posterior.variance
     per_node = [doubt.get(i, 0.0) * variance[i] ** 2 / (variance[i] + 0.5) for i in left]
-    np.testing.assert_allclose(draws.reduction(doubtful)(block).gain, closed @ per_node)
+    np.testing.assert_allclose(draws.tradeoff(doubtful)(block).gain, closed @ per_node)
 
 
 def test_independent_nodes_make_the_budget_gain_the_general_formula():
@@ -61,5 +61,5 @@ def test_independent_nodes_make_the_budget_gain_the_general_formula():
     pool = DensePool(np.arange(5)[:, None])
     draws = posterior.sample(100, RNG)
     doubtful = contenders(pool, optima(pool, draws, 2))
-    gain = draws.reduction(doubtful)(Block(doubtful.items, doubtful.x)).gain
+    gain = draws.tradeoff(doubtful)(Block(doubtful.items, doubtful.x)).gain
     np.testing.assert_allclose(gain, doubtful.doubt * 4.0 / 2.5)

@@ -11,7 +11,7 @@ from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import contenders, optima
 from serendip.core.likelihood import Gaussian
-from serendip.models.draws import LinearDraws, equal_weights, grouped_summary, sampled_reduction
+from serendip.models.draws import LinearDraws, equal_weights, grouped_summary, sampled_tradeoff
 from serendip.models.linear import LinearModel, UnknownScales
 from serendip.pools.dense import DensePool
 
@@ -115,7 +115,9 @@ def test_closed_forms_equal_the_fallback(seed, n, d, n_draws, count):
     x = rng.standard_normal((n, d))
     theta = rng.standard_normal((n_draws, d))
     covariance = np.cov(theta.T, bias=True).reshape(d, d)
-    draws = LinearDraws(theta, equal_weights(n_draws), covariance, Gaussian(0.7))
+    draws = LinearDraws(
+        theta, equal_weights(n_draws), theta.mean(axis=0), covariance, Gaussian(0.7)
+    )
     pool, block = DensePool(x), Block(np.arange(n), x)
     best = optima(pool, draws)
     closed, fallback = draws.summary(best)(block), grouped_summary(draws, best)(block)
@@ -124,7 +126,8 @@ def test_closed_forms_equal_the_fallback(seed, n, d, n_draws, count):
     np.testing.assert_allclose(closed.gain, naive_gain(x @ theta.T), atol=1e-10)
     assert np.all(closed.gain <= (x @ theta.T).var(axis=1) + 1e-10)
     doubtful = contenders(pool, optima(pool, draws, count))
-    closed, fallback = draws.reduction(doubtful)(block), sampled_reduction(draws, doubtful)(block)
+    closed, fallback = draws.tradeoff(doubtful)(block), sampled_tradeoff(draws, doubtful)(block)
+    np.testing.assert_allclose(closed.mean, fallback.mean, atol=1e-10)
     np.testing.assert_allclose(closed.gain, fallback.gain, atol=1e-9)
     naive = naive_budget_gain(x @ theta.T, min(count, n), x @ covariance @ x.T, 0.7)
     np.testing.assert_allclose(closed.gain, naive, atol=1e-9)

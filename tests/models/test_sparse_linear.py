@@ -194,7 +194,7 @@ def test_gains_are_those_of_the_sample(
     explained = (covariance[:, doubtful.items] ** 2) @ doubtful.doubt
     noise = draws.likelihood.noise_variance
     expected = explained / (np.diag(covariance) + noise)
-    np.testing.assert_allclose(draws.reduction(doubtful)(block).gain, expected, atol=1e-12)
+    np.testing.assert_allclose(draws.tradeoff(doubtful)(block).gain, expected, atol=1e-12)
 
 
 def test_sample_takes_each_chain_once_or_with_replacement() -> None:
@@ -246,9 +246,10 @@ def test_same_seed_same_result_and_old_posterior_untouched() -> None:
         ({"inclusion": 1.0}, "inclusion must be None or within 0 and 1.0; got 1.0"),
         ({"slab_variance": -1.0}, "slab_variance must be None or within 0 and inf; got -1.0"),
         ({"noise_variance": np.nan}, "noise_variance must be None"),
+        ({"priors": SparsePriors(slab_rate=0.0)}, "Every setting of the priors must be positive"),
     ],
 )
-def test_settings_are_checked(setting: dict[str, float], message: str) -> None:
+def test_settings_are_checked(setting: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         SparseLinearModel(**{"n_features": 3} | setting)  # type: ignore[arg-type]
 

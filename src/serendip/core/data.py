@@ -68,11 +68,6 @@ class Optima:
         """E[max f]."""
         return float(self.weights @ self.values[:, 0])
 
-    @property
-    def threshold_mean(self) -> float:
-        """E[f_(k)], the k-th largest value."""
-        return float(self.weights @ self.values[:, -1])
-
 
 @dataclass(frozen=True, slots=True)
 class Contenders:
@@ -86,13 +81,31 @@ class Contenders:
     """(c,) p(x′) = P(x′ among the k best)."""
     excess: Floats
     """(c,) E[(f(x′) − f_(k))₊]."""
-    threshold_mean: float
-    """E[f_(k)]."""
+    thresholds: Floats
+    """(M,) f_(k) of each draw."""
+    weights: Floats
+    """(M,) weight of each draw."""
 
     @property
     def doubt(self) -> Floats:
         """(c,) w = p(1 − p): how much its membership is in doubt."""
-        return np.asarray(np.clip(self.share * (1.0 - self.share), 0.0, None))
+        spread = self.share * (1.0 - self.share)
+        return np.where(spread > 1e-12, spread, 0.0)
+
+    def shortfall(self, items: Ints, mean: Floats) -> Floats:
+        """(b,) E[(f_(k) − f(x))₊] over the draws, of items whose mean over the draws is given.
+
+        (a)₊ = a + (−a)₊, and the last term vanishes but for contenders, where it is the excess.
+        """
+        place = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
+        excess = np.where(self.items[place] == items, self.excess[place], 0.0)
+        level = float(self.weights @ self.thresholds)
+        return settled(level - mean + excess, level)
+
+
+def settled(regret: Floats, size: float) -> Floats:
+    """Regrets that are zero but for rounding become zero."""
+    return np.where(regret > 1e-12 * (1.0 + abs(size)), regret, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

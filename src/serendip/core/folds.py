@@ -142,7 +142,8 @@ def contenders(pool: Pool, best: Optima) -> Contenders:
         x=pool.take(items),
         share=np.asarray(np.bincount(place, weights), dtype=np.float64),
         excess=np.asarray(np.bincount(place, weights * excess), dtype=np.float64),
-        threshold_mean=best.threshold_mean,
+        thresholds=best.values[:, -1],
+        weights=best.weights,
     )
 
 

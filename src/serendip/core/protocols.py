@@ -6,7 +6,15 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 from numpy.random import Generator
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Choice, Contenders, Observation, Optima, Summary
+from serendip.core.data import (
+    Block,
+    Choice,
+    Contenders,
+    Observation,
+    Optima,
+    Summary,
+    Tradeoff,
+)
 from serendip.core.errors import MissingCapability
 from serendip.core.likelihood import Likelihood
 
@@ -71,8 +79,8 @@ class Draws(Protocol):
         """Mean, and v(x) = Var(E[f(x) | X*₁])  [ASD Alg. 2]."""
         ...
 
-    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
-        """Mean, and g(x) = Σ_x′ w(x′) C[x′,x]² / Var(Y_x), the gain against the budget."""
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
+        """Against the budget: E[(f_(k) − f(x))₊], and Σ_x′ w(x′) C[x′,x]² / Var(Y_x)."""
         ...
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -75,10 +76,14 @@ class Cell:
         return hashlib.blake2b(json.dumps(described).encode(), digest_size=12).hexdigest()
 
 
+@lru_cache(maxsize=32)
 def _source(task: Callable[[Any, int], Task]) -> str:
-    """The text of the module that sets a task up: a changed experiment is run anew."""
-    module = inspect.getmodule(task)
-    return inspect.getsource(module) if module is not None else ""
+    """A digest of all code a run depends on: what was changed is run anew."""
+    root = Path(inspect.getfile(Task)).parents[1]
+    folders = ("core", "models", "policies", "pools", "environments")
+    texts = [root / "play.py", Path(inspect.getfile(task))]
+    texts += [path for folder in folders for path in sorted((root / folder).glob("*.py"))]
+    return hashlib.blake2b(b"".join(text.read_bytes() for text in texts)).hexdigest()
 
 
 def cells_of(

@@ -1,16 +1,16 @@
 """Draws, and what can be said of the pool from them: closed forms, and the fallback for the rest.
 
-A model takes the class that fits its parameters. `grouped_summary` and `sampled_reduction` serve
+A model takes the class that fits its parameters. `grouped_summary` and `sampled_tradeoff` serve
 any draws at all; the linear closed forms are tested against them.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtr
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Optima, Summary
+from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff, settled
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws
@@ -42,25 +42,30 @@ def grouped_summary(draws: Draws, best: Optima) -> GroupedSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class SampledReduction:
-    """g(x) from the sample covariance of the draws: ‖Rᵀ(f(x) − f̄(x))‖² / Var(Y_x)."""
+class SampledTradeoff:
+    """Δ(x) and g(x) against the budget from the values of the draws.
+
+    g(x) = ‖Rᵀ(f(x) − f̄(x))‖² / Var(Y_x), with C the sample covariance of the draws.
+    """
 
     draws: Draws
+    contenders: Contenders
     root: Floats
     """(M, r)"""
 
-    def __call__(self, block: Block) -> Summary:
+    def __call__(self, block: Block) -> Tradeoff:
         values = np.asarray(self.draws.values(block), dtype=np.float64)
         weights = self.draws.weights
         mean = values @ weights
         centred = values - mean[:, None]
         explained = _square(centred @ self.root)
         label_variance = self.draws.likelihood.label_variance(mean, centred**2 @ weights)
-        return Summary(mean, _ratio(explained, label_variance))
+        regret = self.contenders.shortfall(block.items, mean)
+        return Tradeoff(regret, _ratio(explained, label_variance), mean)
 
 
-def sampled_reduction(draws: Draws, contenders: Contenders) -> SampledReduction:
-    """The fallback for `Draws.reduction`.
+def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
+    """The fallback for `Draws.tradeoff`.
 
     Σ_x′ w(x′) C[x′,x]² is a quadratic form in the M centred values at x; its root has at most
     min(M, contenders) columns, so nothing of size n × n or n × M arises.
@@ -69,7 +74,19 @@ def sampled_reduction(draws: Draws, contenders: Contenders) -> SampledReduction:
     values = np.asarray(values, dtype=np.float64)
     centred = values - (values @ draws.weights)[:, None]
     root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]
-    return SampledReduction(draws, _thin(root))
+    return SampledTradeoff(draws, contenders, _thin(root))
+
+
+def gaussian_shortfall(mean: Floats, variance: Floats) -> Floats:
+    """E[D₊] of D ~ N(mean, variance): what f(x) is expected to fall short of the threshold.
+
+    Two moments of D are known far better from M draws than the mean of its positive part, which
+    for promising candidates rests on the few draws where D is positive.
+    """
+    deviation = np.sqrt(np.clip(variance, 1e-24, None))
+    level = mean / deviation
+    density = np.exp(-0.5 * level**2) / np.sqrt(2.0 * np.pi)
+    return np.asarray(np.clip(deviation * density + mean * ndtr(level), 0.0, None))
 
 
 def _thin(root: Floats) -> Floats:
@@ -99,8 +116,10 @@ class LinearDraws:
     theta: Floats
     """(M, d)"""
     weights: Floats
+    mean: Floats
+    """(d,) posterior mean of θ: the exact one."""
     covariance: Floats
-    """(d, d) posterior covariance of θ: the exact one where the model has it."""
+    """(d, d) posterior covariance of θ: the exact one."""
     likelihood: Likelihood
 
     def values(self, block: Block) -> Array:
@@ -123,12 +142,25 @@ class LinearDraws:
         root = (within - mean).T * np.sqrt(groups.masses)
         return LinearSummary(mean, _thin(root))
 
-    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
-        """g(x) = xᵀΣWΣx / Var(Y_x) with W = Σ_x′ w(x′) x′x′ᵀ."""
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
+        """g(x) = xᵀΣWΣx / Var(Y_x) with W = Σ_x′ w(x′) x′x′ᵀ, and Δ(x) by two moments.
+
+        f_(k) − xᵀθ has variance Var f_(k) − 2xᵀCov(θ, f_(k)) + xᵀΣx; Σ is exact, the other two
+        come from the draws.
+        """
         x = np.asarray(contenders.x, dtype=np.float64)
         root = self.covariance @ (x.T * np.sqrt(contenders.doubt))
-        mean = self.weights @ self.theta
-        return LinearReduction(mean, _thin(root), self.covariance, self.likelihood)
+        level = float(self.weights @ contenders.thresholds)
+        apart = self.weights * (contenders.thresholds - level)
+        return LinearTradeoff(
+            mean=self.mean,
+            covariance=self.covariance,
+            root=_thin(root),
+            level=level,
+            level_variance=float(apart @ (contenders.thresholds - level)),
+            level_covariance=apart @ (self.theta - self.weights @ self.theta),
+            likelihood=self.likelihood,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +176,27 @@ class LinearSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class LinearReduction:
-    """f̄ = xᵀμ and g = ‖Rᵀx‖² / Var(Y_x) with Var f(x) = xᵀΣx."""
+class LinearTradeoff:
+    """f̄ = xᵀμ, g = ‖Rᵀx‖² / Var(Y_x), and the shortfall of a Gaussian."""
 
     mean: Floats
-    root: Floats
     covariance: Floats
+    root: Floats
+    level: float
+    """E[f_(k)]"""
+    level_variance: float
+    level_covariance: Floats
+    """(d,) Cov(θ, f_(k))"""
     likelihood: Likelihood
 
-    def __call__(self, block: Block) -> Summary:
+    def __call__(self, block: Block) -> Tradeoff:
         x = np.asarray(block.x, dtype=np.float64)
         mean = x @ self.mean
         variance = np.clip(np.einsum("bd,bd->b", x @ self.covariance, x), 0.0, None)
-        explained = _square(x @ self.root)
-        return Summary(mean, _ratio(explained, self.likelihood.label_variance(mean, variance)))
+        apart = self.level_variance - 2.0 * (x @ self.level_covariance) + variance
+        regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
+        gain = _ratio(_square(x @ self.root), self.likelihood.label_variance(mean, variance))
+        return Tradeoff(regret, gain, mean)
 
 
 def _working_type(x: Array) -> np.dtype[np.floating]:
@@ -201,9 +240,9 @@ class LogisticDraws:
         """The fallback."""
         return grouped_summary(self, best)
 
-    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """The fallback."""
-        return sampled_reduction(self, contenders)
+        return sampled_tradeoff(self, contenders)
 
 
 # --- matrices: f_i(row, column) = u_rowᵀ v_column ------------------------------------------------
@@ -239,9 +278,9 @@ class FactorDraws:
         """The fallback."""
         return grouped_summary(self, best)
 
-    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """The fallback."""
-        return sampled_reduction(self, contenders)
+        return sampled_tradeoff(self, contenders)
 
 
 # --- tables: f_i(node) looked up -----------------------------------------------------------------
@@ -272,9 +311,9 @@ class TableDraws:
         """The fallback."""
         return grouped_summary(self, best)
 
-    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """The fallback."""
-        return sampled_reduction(self, contenders)
+        return sampled_tradeoff(self, contenders)
 
 
 def _exact(weights: Floats) -> Floats:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from scipy.sparse import csr_array, eye_array
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Observation, Optima, Summary
+from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Gaussian
@@ -146,14 +146,15 @@ class GraphDraws:
         mean, spread = groups.spread(self.draws.table)
         return NodeSummary(mean, self._shown(spread))
 
-    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
-        """Σ over the closed neighbourhood of p(1 − p) s⁴ / (s² + σ²)."""
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
+        """g(x) sums p(1 − p) s⁴ / (s² + σ²) over the closed neighbourhood."""
         doubt = np.zeros(len(self.source.mean))
         doubt[np.asarray(contenders.x)[:, 0].astype(np.int64)] = contenders.doubt
         variance = self.source.variance
         mean = self.weights @ self.draws.table
         gain = self._shown(doubt * variance**2 / (variance + self.source.noise_variance))
-        return NodeSummary(mean, gain)
+        regret = contenders.shortfall(np.arange(len(mean)), mean)
+        return NodeTradeoff(regret, gain, mean)
 
     def _shown(self, per_node: Floats) -> Floats:
         return np.asarray(self.source.closed @ (per_node * self.source.open_nodes))
@@ -169,6 +170,19 @@ class NodeSummary:
     def __call__(self, block: Block) -> Summary:
         nodes = np.asarray(block.x)[:, 0].astype(np.int64)
         return Summary(self.mean[nodes], self.gain[nodes])
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTradeoff:
+    """Regret, gain and mean looked up by node."""
+
+    regret: Floats
+    gain: Floats
+    mean: Floats
+
+    def __call__(self, block: Block) -> Tradeoff:
+        nodes = np.asarray(block.x)[:, 0].astype(np.int64)
+        return Tradeoff(self.regret[nodes], self.gain[nodes], self.mean[nodes])
 
 
 @dataclass(frozen=True, slots=True)

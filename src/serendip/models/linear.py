@@ -64,6 +64,9 @@ class LinearModel:
     constant_column: int | None = None
     """Which feature is a column of ones, if any; unknown scales leave its prior wide."""
     scales: UnknownScales = UnknownScales()
+    label_unit: float | None = None
+    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
+    percentages. Otherwise it is taken from the labels seen."""
 
     def __post_init__(self) -> None:
         if self.n_features < 1:
@@ -83,6 +86,7 @@ class LinearModel:
             components=self._components(),
             scale=None if self.noise_variance is not None else self.scales,
             constant_column=self.constant_column,
+            label_unit=self.label_unit,
             gram=np.zeros((d, d)),
             sums=np.zeros(d),
             moment=np.zeros(d),
@@ -142,6 +146,7 @@ class LinearPosterior:
     scale: UnknownScales | None
     """None where the scales are known."""
     constant_column: int | None
+    label_unit: float | None
     gram: Floats
     """XᵀX"""
     sums: Floats
@@ -227,6 +232,8 @@ class LinearPosterior:
         Labels that lie far from zero for their spread are centred, where there is a constant to
         carry the centre back; others are left where they are.
         """
+        if self.label_unit is not None:
+            return 0.0, self.label_unit
         if self.n_rows == 0 or self.energy == 0.0:
             return 0.0, 1.0
         centre = self.label_sum / self.n_rows
@@ -269,7 +276,11 @@ class LinearPosterior:
         else:
             theta = self._sample_mixture(normal, rng)
         return LinearDraws(
-            theta, equal_weights(size), self.covariance, Gaussian(self.noise_variance)
+            theta,
+            equal_weights(size),
+            self.mean,
+            self.covariance,
+            Gaussian(self.noise_variance),
         )
 
     def _sample_mixture(self, normal: Floats, rng: Generator) -> Floats:

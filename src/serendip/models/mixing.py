@@ -19,7 +19,7 @@ class Mixing:
     """What the kept sweeps say; R̂ near 1 and a large effective size are good news."""
 
     r_hat: Floats
-    """(q,) rank-normalised split R̂, the larger of location and scale; ∞ where no chain moves."""
+    """(q,) rank-normalised split R̂, of location or scale; ∞ where chains differ and none moves."""
     effective_size: Floats
     """(q,) how many independent draws the kept ones are worth."""
     n_kept: int

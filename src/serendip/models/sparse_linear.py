@@ -13,7 +13,7 @@ and σ². M chains run side by side and go on from where the last label left the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.random import Generator
 from scipy.special import logit
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Observation, Optima, Summary
+from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
@@ -65,6 +65,8 @@ class SparseLinearModel:
             value = getattr(self, name)
             if value is not None and not 0 < value < limit:
                 raise InvalidInput(f"{name} must be None or within 0 and {limit}; got {value}.")
+        if not min(astuple(self.priors)) > 0:
+            raise InvalidInput(f"Every setting of the priors must be positive; got {self.priors}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "SparseLinearPosterior":
         """The posterior given these observations; () gives exact draws from the prior."""
@@ -164,7 +166,9 @@ class SparseLinearPosterior:
     def _draws(self, picks: Ints) -> "SparseLinearDraws":
         theta, noise = self.chains.theta[picks], Gaussian(float(self.chains.noise_variance.mean()))
         columns, weights = np.flatnonzero(theta.any(axis=0)), shared.equal_weights(len(picks))
-        reduced = shared.LinearDraws(theta[:, columns], weights, np.empty((0, 0)), noise)
+        reduced = shared.LinearDraws(
+            theta[:, columns], weights, np.empty(0), np.empty((0, 0)), noise
+        )
         return SparseLinearDraws(columns, reduced, weights, noise)
 
 
@@ -174,7 +178,7 @@ class SparseLinearDraws:
 
     columns: Ints
     reduced: shared.LinearDraws
-    """θ (M, c) of those columns; its closed forms are not used, so it holds no covariance."""
+    """θ (M, c) of those columns; its closed forms are not used, so it holds no moments."""
     weights: Floats
     likelihood: Gaussian
 
@@ -194,9 +198,9 @@ class SparseLinearDraws:
         """The fallback."""
         return shared.grouped_summary(self, best)
 
-    def reduction(self, contenders: Contenders) -> BlockFn[Summary]:
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """The fallback."""
-        return shared.sampled_reduction(self, contenders)
+        return shared.sampled_tradeoff(self, contenders)
 
 
 def _active_rows(x: Floats, active: Array, ridge: Floats) -> tuple[Array, Floats, Floats]:
@@ -266,14 +270,12 @@ class _Collapsed:
         self.inverse[chains] -= (size * reach)[:, :, None] * reach[:, None, :]
         self.pull[chains] -= size * pull[:, None] * across
         shrink = self.sign[chains] * size * across**2
-        self.room[chains] = np.maximum(self.room[chains] - shrink, 1e-12)
+        self.room[chains] = np.maximum(self.room[chains] - shrink, 1e-12)  # r > 0 but for rounding
         self.sign[at], self.room[at], self.pull[at] = -sign, 1.0 / room, pull / room
 
     def scan(self, rng: Generator) -> None:
-        """Gibbs over γ₁ … γ_d, in order, in every chain.
-
-        A feature that stays as it is changes nothing for the next. So all are judged at once, each
-        chain jumps to its first change, and only what comes after that is judged anew.
+        """Gibbs over γ₁ … γ_d in order. A feature that stays as it is changes nothing for the next:
+        all are judged at once, each chain jumps to its first change, the rest is judged anew.
         """
         bar = rng.logistic(size=self.sign.shape) - logit(self.chains.inclusion)[:, None]
         chains, done = np.arange(len(bar)), np.full(len(bar), -1)

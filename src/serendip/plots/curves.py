@@ -44,7 +44,7 @@ def new_figure(n_columns: int, n_rows: int = 1) -> "tuple[Figure, list[Axes]]":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(3.9 * n_columns, 3.3 * n_rows), dpi=110, layout="constrained")
+    figure = Figure(figsize=(3.9 * n_columns, 3.3 * n_rows), dpi=140, layout="constrained")
     FigureCanvasAgg(figure)
     axes = np.ravel(figure.subplots(n_rows, n_columns, squeeze=False)).tolist()
     for panel in axes:

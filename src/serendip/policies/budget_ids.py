@@ -15,7 +15,7 @@ from numpy.random import Generator
 from serendip.core.data import Choice
 from serendip.core.folds import contenders, optima
 from serendip.core.protocols import Pool, Posterior
-from serendip.policies.ratio import BudgetTradeoff, check_n_draws, check_power, choose_by_ratio
+from serendip.policies.ratio import check_n_draws, check_power, choose_by_ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +37,5 @@ class BudgetIDS:
         """The candidate with the lowest information ratio against the budget."""
         draws = posterior.sample(self.n_draws, rng)
         doubtful = contenders(pool, optima(pool, draws, remaining))
-        tradeoff = BudgetTradeoff(draws.reduction(doubtful), doubtful)
+        tradeoff = draws.tradeoff(doubtful)
         return choose_by_ratio(pool, tradeoff, self.power, self.randomised, rng)

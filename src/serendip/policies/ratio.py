@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arrays import Floats
-from serendip.core.data import Block, Choice, Contenders, Scores, Summary, Tradeoff
+from serendip.core.data import Block, Choice, Scores, Summary, Tradeoff, settled
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import frontier, lowest
 from serendip.core.mixture import log_ratio, two_point
@@ -34,34 +33,8 @@ class PeakTradeoff:
 
     def __call__(self, block: Block) -> Tradeoff:
         found = self.summary(block)
-        regret = _settled(self.best_mean - found.mean, self.best_mean)
+        regret = settled(self.best_mean - found.mean, self.best_mean)
         return Tradeoff(regret, np.clip(found.gain, 0.0, None), found.mean)
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetTradeoff:
-    """Δ(x) = E[(f_(k) − f(x))₊], the regret against the budget's top k.
-
-    (a)₊ = a + (−a)₊, and the last term vanishes but for contenders: E[f_(k)] − f̄(x) + excess(x).
-    """
-
-    summary: BlockFn[Summary]
-    contenders: Contenders
-
-    def __call__(self, block: Block) -> Tradeoff:
-        found = self.summary(block)
-        level = self.contenders.threshold_mean
-        place = np.searchsorted(self.contenders.items, block.items)
-        place = np.minimum(place, len(self.contenders.items) - 1)
-        known = self.contenders.items[place] == block.items
-        excess = np.where(known, self.contenders.excess[place], 0.0)
-        regret = _settled(level - found.mean + excess, level)
-        return Tradeoff(regret, np.clip(found.gain, 0.0, None), found.mean)
-
-
-def _settled(regret: Floats, size: float) -> Floats:
-    """Regrets that are zero but for rounding become zero."""
-    return np.where(regret > 1e-12 * (1.0 + abs(size)), regret, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
