@@ -6,15 +6,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController
+from serendip.core.threads import one_blas_thread
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-def n_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[tuple[int, R]]:
@@ -24,7 +19,7 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
     not fight over cores. `work` must be a function of a module, so that it can travel.
     """
     if jobs <= 1 or len(tasks) <= 1:
-        with _blas().limit(limits=1):
+        with one_blas_thread():
             for index, task in enumerate(tasks):
                 yield index, work(task)
         return
@@ -41,11 +36,4 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
 
 def _one_thread() -> None:
     os.environ["SERENDIP_THREADS"] = "1"
-    _blas().limit(limits=1)
-
-
-def _blas() -> ThreadpoolController:
-    """The thread pools of this process; SciPy brings its own BLAS, which must be loaded by now."""
-    import scipy.linalg  # noqa: F401
-
-    return ThreadpoolController()
+    one_blas_thread()

@@ -13,6 +13,7 @@ from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Labels
 from serendip.core.protocols import Model, Oracle, Policy, Pool, Posterior
 from serendip.core.rng import stream
+from serendip.core.threads import one_blas_thread
 from serendip.policies.batch import choose_batch
 from serendip.trace import Step, Trace
 
@@ -47,7 +48,8 @@ def suggest(
     left = min(remaining, len(pool))
     if not 1 <= count <= left:
         raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
-    choices = choose_batch(policy, posterior, pool, remaining, count, streams)
+    with one_blas_thread():
+        choices = choose_batch(policy, posterior, pool, remaining, count, streams)
     items = [choice.item for choice in choices]
     if len(set(items)) < len(items) or any(item not in pool for item in items):
         raise SerendipError(f"The policy chose {items}, which are not {count} items of the pool.")
@@ -57,7 +59,8 @@ def suggest(
 def absorb(posterior: P, pool: Pool, seen: Observation, rng: Generator) -> tuple[P, Pool]:
     """Posterior and pool once an observation is taken in; each candidate can be labelled once."""
     smaller = pool.without(seen.item)
-    return posterior.update(seen, rng), smaller
+    with one_blas_thread():
+        return posterior.update(seen, rng), smaller
 
 
 def play(

@@ -14,7 +14,7 @@ powers = st.sampled_from([0.5, 0.8, 1.0, 1.3, 2.0, 3.0, 5.0])
 
 def brute_force(regret, gain, power):
     """The lowest log ratio over a fine grid of mixtures of every pair."""
-    shares = np.concatenate([np.linspace(0, 1, 2001), np.geomspace(1e-9, 1, 200)])
+    shares = np.concatenate([np.linspace(0, 1, 2001), np.geomspace(1e-18, 1, 4000)])
     best = np.inf
     for i in range(len(regret)):
         for j in range(len(regret)):

@@ -75,8 +75,8 @@ def backtest(
     """Replay a labelled table: what would each policy have found, and how soon?"""
     from serendip.backtest import backtest as run
     from serendip.cli.show import progress_bar
+    from serendip.core.threads import n_cores
     from serendip.framing import Columns
-    from serendip.parallel import n_cores
     from serendip.tables import read_table
 
     frame = read_table(table)

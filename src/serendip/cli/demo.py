@@ -21,8 +21,8 @@ def demo(
     from serendip.backtest import backtest
     from serendip.backtest_report import difference_rows, summary_rows, write_backtest
     from serendip.cli.show import print_table, progress_bar
+    from serendip.core.threads import n_cores
     from serendip.environments.demo import demo_pool, demo_yields
-    from serendip.parallel import n_cores
 
     table = demo_pool()
     table["yield"] = demo_yields(table, seed)

@@ -37,8 +37,8 @@ def reproduce(
     where it was. `check` compares the figures of a release with their bars and exits with 1 where
     one falls short; `report` writes docs/reproduction.md from what is in OUT.
     """
+    from serendip.core.threads import n_cores
     from serendip.experiments.catalogue import EXPERIMENTS
-    from serendip.parallel import n_cores
     from serendip.spec import known
 
     if data is not None:

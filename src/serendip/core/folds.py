@@ -1,10 +1,11 @@
 """Every reduction over a pool: top values per draw, lowest score, hull, moments of the whole."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from serendip.core.arrays import Floats, Ints
+from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff
 from serendip.core.errors import SerendipError
 from serendip.core.mixture import upper_hull
@@ -23,9 +24,105 @@ def optima(pool: Pool, draws: Draws, count: int = 1) -> Optima:
     Nothing of size n × M is kept.
     """
     count = min(count, len(pool))
-    leaders = pool.fold(_LeadersFold(draws, count))
-    leaders = _compact(leaders, count)
+    if count == 1:
+        items, values = _located(pool.fold(_PeaksFold(draws)), draws)
+        return Optima(items[:, None], values[:, None], draws.weights)
+    leaders = _compact(pool.fold(_LeadersFold(draws, count)), count)
     return Optima(leaders.items, leaders.values, draws.weights)
+
+
+_NOT_FINITE = (
+    "A posterior draw took a value that is not finite. "
+    "Rescale features or labels, whose sizes are too far apart to compute with."
+)
+
+# Rows scanned at once: with a few hundred draws their values stay in the cache.
+_CHUNK = 1024
+
+
+def _chunks(block: Block) -> Iterator[Block]:
+    if len(block) <= _CHUNK:
+        yield block
+        return
+    for start in range(0, len(block), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        yield Block(block.items[rows], block.x[rows])
+
+
+def _reaching(approximate: Array, peaks: Array, floor: Floats) -> tuple[Ints, Ints]:
+    """Rows and draws of all values that reach the floor of their draw."""
+    reached = np.flatnonzero(peaks >= floor)
+    if 4 * len(reached) < approximate.shape[1]:
+        hits = np.flatnonzero(approximate[:, reached] >= floor[reached])
+    else:
+        reached = np.arange(approximate.shape[1])
+        hits = np.flatnonzero(approximate >= floor)
+    row, column = np.divmod(hits, max(1, len(reached)))
+    return row, reached[column]
+
+
+def _refined(draws: Draws, x: Array, draw: Ints) -> Floats:
+    exact = draws.refine(x, draw)
+    if not np.all(np.isfinite(exact)):
+        raise SerendipError(_NOT_FINITE)
+    return exact
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspects:
+    """Candidates that may be where a draw peaks, as scanned; few per block."""
+
+    draw: Ints
+    item: Ints
+    x: Array
+    upper: Floats
+    """A bound the exact value cannot pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Peaks:
+    """What the peak of each draw is known to reach, and who may be there."""
+
+    lower: Floats
+    suspects: tuple[_Suspects, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _PeaksFold:
+    draws: Draws
+
+    def start(self) -> _Peaks:
+        return _Peaks(np.full(len(self.draws.weights), -np.inf))
+
+    def step(self, state: _Peaks, block: Block) -> _Peaks:
+        slack = self.draws.slack(block)
+        lower, suspects = state.lower, list(state.suspects)
+        for chunk in _chunks(block):
+            approximate = self.draws.values(chunk)
+            peaks = approximate.max(axis=0)
+            if not np.isfinite(peaks).all():
+                raise SerendipError(_NOT_FINITE)
+            lower = np.maximum(lower, peaks - slack)
+            row, draw = _reaching(approximate, peaks, lower - slack)
+            upper = approximate[row, draw] + slack[draw]
+            suspects.append(_Suspects(draw, chunk.items[row], chunk.x[row], upper))
+        return _Peaks(lower, tuple(suspects))
+
+    def merge(self, left: _Peaks, right: _Peaks) -> _Peaks:
+        return _Peaks(np.maximum(left.lower, right.lower), left.suspects + right.suspects)
+
+
+def _located(peaks: _Peaks, draws: Draws) -> tuple[Ints, Floats]:
+    """(M,) where each draw peaks and what it reaches there; of equal values the first item."""
+    found = peaks.suspects
+    draw = np.concatenate([part.draw for part in found])
+    near = np.concatenate([part.upper for part in found]) >= peaks.lower[draw]
+    draw = draw[near]
+    item = np.concatenate([part.item for part in found])[near]
+    exact = _refined(draws, np.concatenate([part.x for part in found])[near], draw)
+    order = np.lexsort((item, -exact, draw))
+    first = order[np.r_[True, np.diff(draw[order]) > 0]]
+    return item[first], exact[first]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +148,17 @@ class _LeadersFold:
         return _Leaders(np.empty((n_draws, 0), dtype=np.int64), np.empty((n_draws, 0)))
 
     def step(self, state: _Leaders, block: Block) -> _Leaders:
-        approximate = self.draws.values(block)
         slack = self.draws.slack(block)
-        floor = self._floor(state, approximate, slack)
-        reached = np.flatnonzero(approximate.max(axis=0) >= floor)
-        if len(reached) == 0:
-            return state
-        if len(reached) == approximate.shape[1]:
-            hits = np.flatnonzero(np.ravel(approximate >= floor))
-        else:
-            hits = np.flatnonzero(np.ravel(approximate[:, reached] >= floor[reached]))
-        row, column = np.divmod(hits, len(reached))
-        draw = reached[column]
-        exact = self.draws.refine(block.x[row], draw)
-        if not np.all(np.isfinite(exact)):
-            raise SerendipError(
-                "A posterior draw took a value that is not finite. "
-                "Rescale features or labels, whose sizes are too far apart to compute with."
-            )
-        waiting = (*state.waiting, (draw, block.items[row], exact))
-        grown = _Leaders(state.items, state.values, waiting)
-        full = state.items.shape[1] == self.count
-        if full and grown.n_waiting < self.count * len(self.draws.weights):
-            return grown
-        return _compact(grown, self.count)
+        for chunk in _chunks(block):
+            approximate = self.draws.values(chunk)
+            floor = self._floor(state, approximate, slack)
+            row, draw = _reaching(approximate, approximate.max(axis=0), floor)
+            hits = draw, chunk.items[row], _refined(self.draws, chunk.x[row], draw)
+            grown = _Leaders(state.items, state.values, (*state.waiting, hits))
+            full = state.items.shape[1] == self.count
+            enough = self.count * len(self.draws.weights)
+            state = grown if full and grown.n_waiting < enough else _compact(grown, self.count)
+        return state
 
     def _floor(self, state: _Leaders, approximate: Floats, slack: Floats) -> Floats:
         """What a scanned value must reach to be looked at again."""
@@ -95,8 +179,8 @@ class _LeadersFold:
 
 def _compact(leaders: _Leaders, count: int) -> _Leaders:
     """The waiting hits sorted in, and the best `count` of each draw kept."""
-    if not leaders.waiting:
-        return leaders
+    if leaders.n_waiting == 0:
+        return _Leaders(leaders.items, leaders.values)
     draw = np.concatenate([hit[0] for hit in leaders.waiting])
     item = np.concatenate([hit[1] for hit in leaders.waiting])
     value = np.concatenate([hit[2] for hit in leaders.waiting])

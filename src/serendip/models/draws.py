@@ -204,12 +204,11 @@ def _working_type(x: Array) -> np.dtype[np.floating]:
 
 
 def _product_slack(x: Array, theta: Floats) -> Floats:
-    unit = np.finfo(_working_type(x)).eps
-    # Norms in float64: a float32 square overflows where the product itself does not.
-    wide = np.asarray(x, dtype=np.float64)
-    longest = np.sqrt(np.einsum("bd,bd->b", wide, wide).max())
-    tiny = np.finfo(_working_type(x)).tiny
-    return np.asarray((x.shape[1] + 4) * (unit * longest * np.linalg.norm(theta, axis=1) + tiny))
+    kind = np.finfo(_working_type(x))
+    # The largest entry bounds a row's norm without squares, which could overflow in float32.
+    longest = np.sqrt(x.shape[1]) * float(np.abs(x).max(initial=0.0))
+    rounding = float(kind.eps) * longest * np.linalg.norm(theta, axis=1)
+    return np.asarray((x.shape[1] + 4) * (rounding + float(kind.tiny)))
 
 
 # --- a monotone link on top: f_i(x) = μ(xᵀθ_i) ---------------------------------------------------

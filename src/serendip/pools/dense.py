@@ -1,24 +1,22 @@
 """A pool held as one array in memory, walked in blocks."""
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Self, TypeVar
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from serendip.core.arrays import Array, Ints
 from serendip.core.data import Block
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.core.protocols import Reduction
+from serendip.core.threads import n_threads, one_blas_thread
 
 R = TypeVar("R")
 
-_ROWS = 2048
-"""Rows a block has unless told: with a few hundred draws it stays in the cache."""
+_ROWS = 8192
+"""Rows a block has unless told."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,11 +95,11 @@ class DensePool:
     def fold(self, reduction: Reduction[R]) -> R:
         """The reduction over all blocks, on as many threads as there are cores."""
         starts = range(0, len(self.x), self.block_rows)
-        workers = min(_n_threads(), len(starts) // 4)
+        workers = min(n_threads(), len(starts) // 2)
         if workers <= 1:
             return self._walk(reduction, starts)
         # Each thread multiplies its own blocks: BLAS threads on top would only fight over cores.
-        with _blas().limit(limits=1), ThreadPoolExecutor(workers) as threads:
+        with one_blas_thread(), ThreadPoolExecutor(workers) as threads:
             shares = np.array_split(np.asarray(starts), workers)
             parts = list(threads.map(lambda share: self._walk(reduction, share.tolist()), shares))
         result = parts[0]
@@ -139,16 +137,3 @@ def _checked_ids(ids: Sequence[str], count: int) -> tuple[str, ...]:
             )
         seen[name] = row
     return names
-
-
-def _n_threads() -> int:
-    """Cores this process may use; SERENDIP_THREADS overrides (parallel runs set it to 1)."""
-    told = os.environ.get("SERENDIP_THREADS")
-    if told:
-        return max(1, int(told))
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
