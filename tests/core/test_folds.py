@@ -120,6 +120,15 @@ def test_lowest_does_not_depend_on_the_blocks(scores, block_rows, key):
     assert whole.item in tied[second[tied] == second[tied].min()]
 
 
+def test_later_keys_decide_among_those_the_earlier_ones_leave():
+    pool = DensePool(np.arange(6)[:, None])
+    first = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    second = np.array([0.0, 5.0, 2.0, 2.0, 2.0, 9.0])
+    third = np.array([-9.0, -8.0, 3.0, 1.0, 2.0, -7.0])
+    for key in range(20):
+        assert lowest(pool, ByColumns(first, second, third), key).item == 3
+
+
 def test_ties_are_broken_evenly():
     pool = DensePool(np.arange(5)[:, None])
     same = ByColumns(np.zeros(5))

@@ -381,5 +381,5 @@ def test_exploration_witness_proves_its_bound(seed, dimension, n):
 
 def test_exploration_of_a_larger_pool_needs_more_than_its_working_set():
     x = np.random.default_rng(0).standard_normal((3000, 4))
-    found = theory.exploration(x, tolerance=0.01)
+    found = theory.exploration(x, tolerance=0.01, time_limit=120.0)
     assert found.upper <= 1.02 * found.lower

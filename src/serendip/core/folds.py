@@ -242,9 +242,9 @@ class Lowest:
 def lowest(pool: Pool, score: BlockFn[Scores], key: int) -> Lowest:
     """The candidate with the lowest score; what still ties goes by the hash of (key, item)."""
     items, keys = pool.fold(_LowestFold(score))
-    for column in keys:
-        kept = _near_lowest(column[: len(items)])
-        items, keys = items[kept], tuple(other[kept] for other in keys)
+    for place in range(len(keys)):
+        kept = _near_lowest(keys[place])
+        items, keys = items[kept], tuple(key[kept] for key in keys)
     winner = int(np.argmin(priority(key, items)))
     return Lowest(int(items[winner]), float(keys[0][winner]))
 

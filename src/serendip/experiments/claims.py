@@ -54,15 +54,17 @@ class Verdict:
     high: float
     """95 % interval."""
     scale: float
-    """Mean regret of the rival."""
+    """Mean regret of random choice, which sets the scale of the paper's figures."""
 
     @property
     def words(self) -> str:
         """Holds, fails, or cannot be told apart."""
         if self.claim.relation == "level with":
-            # Level: the interval holds zero, or the gap is below a tenth of the rival's regret.
-            level = self.low <= 0 <= self.high or abs(self.difference) < 0.1 * self.scale
-            return "holds" if level else "fails"
+            if self.low <= 0 <= self.high:
+                return "holds"
+            # A gap the eye cannot see in the paper's figure, though the seeds can.
+            small = abs(self.difference) < 0.02 * self.scale
+            return "holds at the figure's scale" if small else "fails"
         if self.high < 0:
             return "holds"
         return "fails" if self.low > 0 else "cannot be told apart"
@@ -81,6 +83,6 @@ def judged(name: str, steps: "DataFrame") -> list[Verdict]:
             gap = (wide[claim.policy] - wide[claim.rival]).to_numpy()
             width = float(stats.t.ppf(0.975, len(gap) - 1)) * gap.std(ddof=1) / np.sqrt(len(gap))
             mean = float(gap.mean())
-            scale = float(wide[claim.rival].mean())
+            scale = float(wide["random"].mean())
             found.append(Verdict(claim, setting, mean, mean - width, mean + width, scale))
     return found

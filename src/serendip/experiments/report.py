@@ -31,7 +31,8 @@ with a width of one standard deviation, and both are strong.
 
 A claim *holds* where the 95 % interval of the paired difference lies on the paper's side of zero,
 *fails* where it lies on the other, and *cannot be told apart* where it holds zero. “Level with”
-holds where the interval holds zero or the gap is below a tenth of the rival's regret.
+holds where the interval holds zero; *at the figure's scale* where the gap, though real, is below
+2 % of the regret of random choice, which sets the axis of the paper's figures.
 """
 
 _CLOSING = """## What does not reproduce, and why

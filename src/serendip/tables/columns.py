@@ -38,7 +38,8 @@ def labels_of(
         )
     values = np.full(len(frame), np.nan) if len(gaps) == len(frame) else numbers_of(labels)
     if values is None:
-        place, text = next((p, v) for p, v in enumerate(labels.tolist()) if p not in set(gaps))
+        written = [(p, v) for p, v in enumerate(labels.tolist()) if p not in set(gaps)]
+        place, text = next((one for one in written if not is_number(str(one[1]))), written[0])
         raise InvalidInput(
             f"Labels must be numbers; column {column!r} holds {text!r} in row "
             f"{row_number(frame, place)}. Correct the column or choose another for the labels."
