@@ -49,8 +49,10 @@ def _chunks(block: Block) -> Iterator[Block]:
         yield Block(block.items[rows], block.x[rows])
 
 
-def _reaching(approximate: Array, peaks: Array, floor: Floats) -> tuple[Ints, Ints]:
+def _reaching(approximate: Array, peaks: Array, floor: Array) -> tuple[Ints, Ints]:
     """Rows and draws of all values that reach the floor of their draw."""
+    if approximate.dtype == np.float32:  # compared in its own precision, rounded down
+        floor = np.nextafter(floor.astype(np.float32), np.float32(-np.inf))
     reached = np.flatnonzero(peaks >= floor)
     if 4 * len(reached) < approximate.shape[1]:
         hits = np.flatnonzero(approximate[:, reached] >= floor[reached])
