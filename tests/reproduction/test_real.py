@@ -1,7 +1,7 @@
 """The paper's table by its means, on the real data where they are to hand.
 
-Three repeats by default, ten with SERENDIP_FULL; the bars of the release are for ten, and are widened
-here by two standard errors of a mean over three.
+Three repeats by default, ten with SERENDIP_FULL; the bars of the release are for ten, and are
+widened here by two standard errors of a mean over three.
 """
 
 import os
