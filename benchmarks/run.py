@@ -17,8 +17,8 @@ from naive import naive_run
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
 from serendip.environments.table import table_world
+from serendip.loop import play
 from serendip.models.linear import LinearModel
-from serendip.play import play
 from serendip.policies.sample_vids import SampleVIDS
 
 BAR = 0.1

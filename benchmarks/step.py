@@ -17,8 +17,8 @@ import numpy as np
 from naive import naive_vids
 from serendip.core.data import Observation
 from serendip.core.rng import stream
+from serendip.loop import suggest
 from serendip.models.linear import LinearModel
-from serendip.play import suggest
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.greedy import Greedy
 from serendip.policies.sample_vids import SampleVIDS

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from serendip.backtest import Backtest as Backtest
-    from serendip.backtest import backtest as backtest
+    from serendip.backtests import Backtest as Backtest
+    from serendip.backtests import backtest as backtest
     from serendip.core.data import Choice as Choice
     from serendip.core.data import Observation as Observation
     from serendip.core.errors import InvalidInput as InvalidInput
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from serendip.core.likelihood import Gaussian as Gaussian
     from serendip.core.rng import stream as stream
     from serendip.framing import Columns as Columns
+    from serendip.loop import play as play
+    from serendip.loop import suggest as suggest
     from serendip.models.finite import FiniteModel as FiniteModel
     from serendip.models.graph import GraphModel as GraphModel
     from serendip.models.linear import LinearModel as LinearModel
     from serendip.models.logistic import LogisticModel as LogisticModel
     from serendip.models.low_rank import LowRankModel as LowRankModel
     from serendip.models.sparse_linear import SparseLinearModel as SparseLinearModel
-    from serendip.play import play as play
-    from serendip.play import suggest as suggest
     from serendip.policies.budget_ids import BudgetIDS as BudgetIDS
     from serendip.policies.ens import ENS as ENS
     from serendip.policies.glm_ucb import GLMUCB as GLMUCB
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from serendip.trace import regret as regret
 
 _HOMES = {
-    "serendip.backtest": ("Backtest", "backtest"),
+    "serendip.backtests": ("Backtest", "backtest"),
     "serendip.core.data": ("Choice", "Observation"),
     "serendip.core.errors": ("InvalidInput", "SerendipError"),
     "serendip.core.labels": ("Binary", "Continuous", "Ordered"),
@@ -57,7 +57,7 @@ _HOMES = {
     "serendip.models.logistic": ("LogisticModel",),
     "serendip.models.low_rank": ("LowRankModel",),
     "serendip.models.sparse_linear": ("SparseLinearModel",),
-    "serendip.play": ("play", "suggest"),
+    "serendip.loop": ("play", "suggest"),
     "serendip.policies.budget_ids": ("BudgetIDS",),
     "serendip.policies.ens": ("ENS",),
     "serendip.policies.glm_ucb": ("GLMUCB",),

@@ -7,7 +7,7 @@ import pytest
 
 from serendip.core.errors import InvalidInput, MissingCapability
 from serendip.core.rng import stream
-from serendip.play import play, suggest
+from serendip.loop import play, suggest
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ens import ENS
 from serendip.policies.glm_ucb import GLMUCB

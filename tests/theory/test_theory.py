@@ -14,9 +14,9 @@ from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.mixture import two_point
 from serendip.core.rng import stream
 from serendip.environments.linear import linear_world
+from serendip.loop import play
 from serendip.models.finite import FiniteModel
 from serendip.models.linear import LinearModel
-from serendip.play import play
 from serendip.policies.ids import IDS
 from serendip.policies.thompson import Thompson
 from serendip.policies.uniform import Uniform

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from serendip.backtest import Backtest
+    from serendip.backtests import Backtest
 
 
 class Format(StrEnum):
@@ -73,7 +73,7 @@ def backtest(
     form: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.table,
 ) -> None:
     """Replay a labelled table: what would each policy have found, and how soon?"""
-    from serendip.backtest import backtest as run
+    from serendip.backtests import backtest as run
     from serendip.cli.show import progress_bar
     from serendip.core.threads import n_cores
     from serendip.framing import Columns
@@ -107,7 +107,7 @@ def backtest(
             progress=progress,
         )
     if out is not None:
-        from serendip.backtest_report import write_backtest
+        from serendip.backtest_files import write_backtest
 
         for path in write_backtest(result, table.name, label, out):
             typer.echo(f"Written: {path}", err=True)
@@ -120,7 +120,7 @@ def backtest(
 
 
 def _print(result: "Backtest") -> None:
-    from serendip.backtest_report import difference_rows, summary_rows
+    from serendip.backtest_files import difference_rows, summary_rows
     from serendip.cli.show import print_table
 
     for note in result.notes:

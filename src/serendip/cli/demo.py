@@ -18,8 +18,8 @@ def demo(
     ] = None,
 ) -> None:
     """Screen 320 made-up reactions with every policy, and compare what they find."""
-    from serendip.backtest import backtest
-    from serendip.backtest_report import difference_rows, summary_rows, write_backtest
+    from serendip.backtest_files import difference_rows, summary_rows, write_backtest
+    from serendip.backtests import backtest
     from serendip.cli.show import print_table, progress_bar
     from serendip.core.threads import n_cores
     from serendip.environments.demo import demo_pool, demo_yields

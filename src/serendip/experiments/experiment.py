@@ -15,8 +15,8 @@ import numpy as np
 
 from serendip.core.protocols import Model, Policy
 from serendip.environments.world import World
+from serendip.loop import play
 from serendip.parallel import run_all
-from serendip.play import play
 from serendip.trace import budget_regret
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _source(task: Callable[[Any, int], Task]) -> str:
     """A digest of all code a run depends on: what was changed is run anew."""
     root = Path(inspect.getfile(Task)).parents[1]
     folders = ("core", "models", "policies", "pools", "environments")
-    texts = [root / "play.py", Path(inspect.getfile(task))]
+    texts = [root / "loop.py", Path(inspect.getfile(task))]
     texts += [path for folder in folders for path in sorted((root / folder).glob("*.py"))]
     return hashlib.blake2b(b"".join(text.read_bytes() for text in texts)).hexdigest()
 

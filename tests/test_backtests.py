@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from serendip.backtest import backtest
+from serendip.backtests import backtest
 from serendip.core.errors import InvalidInput
 from serendip.framing import Columns
 

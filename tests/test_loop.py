@@ -10,8 +10,8 @@ from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.core.labels import Continuous
 from serendip.core.rng import stream
 from serendip.environments.linear import linear_world
+from serendip.loop import absorb, expected_random_regret, play, suggest
 from serendip.models.linear import LinearModel
-from serendip.play import absorb, expected_random_regret, play, suggest
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.greedy import Greedy
 from serendip.policies.thompson import Thompson

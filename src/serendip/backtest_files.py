@@ -8,7 +8,7 @@ import numpy as np
 from serendip.core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from serendip.backtest import Backtest
+    from serendip.backtests import Backtest
 
 Rows = tuple[list[str], list[list[str]]]
 

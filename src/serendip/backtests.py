@@ -14,8 +14,8 @@ from serendip.core.protocols import Policy
 from serendip.environments.table import table_world
 from serendip.environments.world import World
 from serendip.framing import Columns, Framed, frame_problem
+from serendip.loop import expected_random_regret, play
 from serendip.parallel import run_all
-from serendip.play import expected_random_regret, play
 from serendip.spec import POLICIES, known
 from serendip.tables import ids_of, labels_of
 from serendip.trace import Trace
