@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TypeVar
 
 from serendip.core.threads import one_blas_thread
@@ -24,7 +25,7 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
                 yield index, work(task)
         return
     pool = ProcessPoolExecutor(
-        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_one_thread
+        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_ready
     )
     try:
         waiting = {pool.submit(work, task): index for index, task in enumerate(tasks)}
@@ -34,6 +35,15 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _one_thread() -> None:
+def _ready() -> None:
     os.environ["SERENDIP_THREADS"] = "1"
     one_blas_thread()
+    Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -113,3 +113,30 @@ def test_bars():
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_greedy_is_always_in_the_picture(name):
     assert {"greedy", "random"} <= set(EXPERIMENTS[name].policies)
+
+
+def test_workers_leave_when_their_parent_is_killed(tmp_path):
+    code = "from serendip.cli.main import run; run()"
+    command = [sys.executable, "-c", code, "reproduce", "lower-bound", "--jobs", "2"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 60
+    children: list[int] = []
+    while time.monotonic() < deadline and len(children) < 3:  # two workers, and a tracker
+        listed = subprocess.run(
+            ["ps", "--ppid", str(process.pid), "-o", "pid="],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        children = [int(pid) for pid in listed.stdout.split()]
+        time.sleep(0.05)
+    assert len(children) >= 3
+    time.sleep(2.0)  # long enough for the workers to be at work
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and any(os.path.exists(f"/proc/{pid}") for pid in children):
+        time.sleep(0.1)
+    assert not [pid for pid in children if os.path.exists(f"/proc/{pid}")]
