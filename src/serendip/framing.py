@@ -1,6 +1,6 @@
 """From a user's table to a pool and a model: what the columns mean, and what will be believed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +11,9 @@ from scipy.sparse import csr_array
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model
+from serendip.models.gp import GaussianProcessModel
 from serendip.models.graph import GraphModel, adjacency_of
+from serendip.models.kernels import Group
 from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
 from serendip.models.low_rank import LowRankModel
@@ -26,6 +28,7 @@ MODELS: Mapping[str, str] = {
     "linear": "linear regression, its scales inferred",
     "logistic": "logistic regression for labels between 0 and 1",
     "sparse": "linear regression in which few features matter",
+    "gp": "Gaussian processes, their kernel, noise and scale inferred",
     "low-rank": "a table of rows × columns of low rank",
     "graph": "labels of a node, with those of its neighbours",
 }
@@ -95,7 +98,7 @@ def frame_problem(
         spec.features,
         (*not_features, *spec.ignore),
         missing=spec.missing,
-        constant=True,
+        constant=spec.model != "gp",
     )
     d = encoded.x.shape[1]
     models: dict[str, Model[Any]] = {
@@ -103,8 +106,27 @@ def frame_problem(
         # Features of unit size: xᵀθ then has a prior standard deviation of two, chances of 12–88 %.
         "logistic": LogisticModel(d, prior_variance=4.0 / d),
         "sparse": SparseLinearModel(d),
+        "gp": GaussianProcessModel(d, groups_of(encoded.names, [str(c) for c in frame.columns])),
     }
-    return Framed(encoded.x, models[spec.model], None, spec.model != "linear", encoded.notes)
+    unit_labels = spec.model not in ("linear", "gp")
+    return Framed(encoded.x, models[spec.model], None, unit_labels, encoded.notes)
+
+
+def groups_of(names: Sequence[str], columns: Sequence[str]) -> tuple[Group, ...]:
+    """Features by the column of the table they come from: the levels of a text belong together.
+
+    Args:
+        names: Of the features, a column's own or `column=level`.
+        columns: Of the table.
+    """
+    own_names = set(columns)
+    members: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        whole = name in own_names
+        texts = () if whole else (c for c in columns if name.startswith(f"{c}="))
+        owner = max(texts, key=len, default=name)
+        members.setdefault(owner, []).append(place)
+    return tuple(Group(tuple(own), text=names[own[0]] != name) for name, own in members.items())
 
 
 def _matrix(frame: "pd.DataFrame", spec: Columns) -> Framed:

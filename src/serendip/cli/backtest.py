@@ -37,7 +37,7 @@ def backtest(
         list[str] | None, typer.Option(help="A policy to run; repeat for more. Default: all.")
     ] = None,
     model: Annotated[
-        str, typer.Option(help="linear, logistic, sparse, low-rank or graph.")
+        str, typer.Option(help="linear, logistic, sparse, gp, low-rank or graph.")
     ] = "linear",
     features: Annotated[
         list[str] | None, typer.Option(help="A column to use; repeat for more. Default: all.")

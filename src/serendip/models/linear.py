@@ -23,14 +23,11 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LinearDraws, equal_weights
+from serendip.models.label_scale import label_scale
 
 # Gauss–Hermite with seven points: exact for the smooth part of what ENS integrates.
 _NODES, _RAW = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(7))
 _MASSES = _RAW / _RAW.sum()
-
-
-# Root mean square and spread of the labels the prior of s² was made for: yields in [0, 1].
-_SIZE, _SPREAD = 0.5, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,20 +224,14 @@ class LinearPosterior:
         return tuple(replace(fit, weight=float(w)) for fit, w in zip(fits, weights, strict=True))
 
     def _label_scale(self) -> tuple[float, float]:
-        """What the labels are measured from, and in: so that their units do not matter.
-
-        Labels that lie far from zero for their spread are centred, where there is a constant to
-        carry the centre back; others are left where they are.
-        """
-        if self.label_unit is not None:
-            return 0.0, self.label_unit
-        if self.n_rows == 0 or self.energy == 0.0:
-            return 0.0, 1.0
-        centre = self.label_sum / self.n_rows
-        size = np.sqrt(self.energy / self.n_rows)
-        spread = np.sqrt(max(self.energy / self.n_rows - centre**2, 0.0))
-        far = self.constant_column is not None and abs(centre) > 3.0 * spread > 1e-6 * size
-        return (centre, float(spread / _SPREAD)) if far else (0.0, float(size / _SIZE))
+        """What the labels are measured from, and in: so that their units do not matter."""
+        return label_scale(
+            self.label_sum,
+            self.energy,
+            self.n_rows,
+            constant=self.constant_column is not None,
+            unit=self.label_unit,
+        )
 
     @property
     def mean(self) -> Floats:

@@ -1,0 +1,229 @@
+"""Gaussian processes with unknown kernel, noise and scale, all averaged over.
+
+    f ~ GP(0, s²(k_j + 1)),  y = f(x) + ε,  ε ~ N(0, s²r),  s² ~ InvGamma(shape, rate)
+
+The 1 is a constant of prior variance s². A grid over the kernels k_j and the noise ratio r carries
+weights proportional to the marginal likelihood, a multivariate t: a draw picks a grid point, then
+s², then a path. Labels are measured in units of their own size, as in the linear model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import gammaln, logsumexp
+
+from serendip.core.arrays import Floats, Ints
+from serendip.core.data import Block, Observation
+from serendip.core.errors import InvalidInput, SerendipError
+from serendip.core.likelihood import Gaussian
+from serendip.core.protocols import MomentsFn
+from serendip.models.draws import equal_weights
+from serendip.models.kernels import Group, Kernel, default_kernels, single_columns
+from serendip.models.label_scale import label_scale
+from serendip.models.paths import Path, PathDraws
+from serendip.models.process import Fit, mixture_moments
+
+_NEGLIGIBLE = 1e-4
+"""Grid points with less weight than this are left out of draws and moments."""
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianProcessModel:
+    """Gaussian-process regression that needs no settings but the number of features."""
+
+    n_features: int
+    groups: Sequence[Group] | None = None
+    """Columns that belong together; by default each stands alone."""
+    kernels: Sequence[Kernel] | None = None
+    """What to average over; by default `default_kernels` of the groups."""
+    noise_ratios: Sequence[float] = (0.003, 0.015, 0.07, 0.3, 1.0)
+    """r, the noise variance over s²."""
+    shape: float = 1.5
+    rate: float = 0.09
+    label_unit: float | None = None
+    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
+    percentages. Otherwise it is taken from the labels seen."""
+    n_waves: int = 512
+    """Random features that a path has for each term without features of its own."""
+
+    def __post_init__(self) -> None:
+        if self.n_features < 1:
+            raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
+        if not self.noise_ratios or min(self.noise_ratios) <= 0:
+            raise InvalidInput(f"noise_ratios must be positive; got {self.noise_ratios}.")
+        if not (self.shape > 1 and self.rate > 0):
+            raise InvalidInput(
+                f"shape must exceed 1 and rate 0; got shape {self.shape} and rate {self.rate}."
+            )
+        if self.n_waves < 2:
+            raise InvalidInput(f"n_waves must be at least 2; got {self.n_waves}.")
+        for group in self.groups or ():
+            if any(not 0 <= column < self.n_features for column in group.columns):
+                raise InvalidInput(
+                    f"Groups must name columns 0 to {self.n_features - 1}; got {group.columns}."
+                )
+
+    def posterior(self, seen: Sequence[Observation], rng: Generator) -> "GaussianProcessPosterior":
+        """The posterior given these observations; the generator is not used."""
+        groups = single_columns(self.n_features) if self.groups is None else self.groups
+        kernels = default_kernels(groups) if self.kernels is None else self.kernels
+        prior = GaussianProcessPosterior(
+            model=self,
+            kernels=tuple(kernels),
+            x=np.empty((0, self.n_features)),
+            y=np.empty(0),
+            n_labels=0,
+        )
+        return prior.absorb(seen)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianProcessPosterior:
+    """A mixture of Gaussian processes."""
+
+    model: GaussianProcessModel
+    kernels: tuple[Kernel, ...]
+    x: Floats
+    """(t, d) what has been labelled."""
+    y: Floats
+    """(t,)"""
+    n_labels: int
+    weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    """(kernels, noise ratios) posterior weights of the grid, summing to one."""
+    fits: tuple[Fit, ...] = ()
+    """One for each kernel whose weight counts."""
+
+    def absorb(self, seen: Sequence[Observation]) -> Self:
+        """The posterior once these observations are taken in; their order does not matter."""
+        for one in seen:
+            if np.shape(one.x)[1] != self.model.n_features:
+                raise InvalidInput(
+                    f"The model has {self.model.n_features} features; "
+                    f"item {one.item} has {np.shape(one.x)[1]}."
+                )
+        x = np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)])
+        y = np.concatenate([self.y, *(one.y for one in seen)])
+        grown = replace(self, x=x, y=y, n_labels=self.n_labels + len(seen))
+        weights, fits = grown._fit()
+        return replace(grown, weights=weights, fits=fits)
+
+    def update(self, seen: Observation, rng: Generator) -> Self:
+        """Conjugate: the generator is not used."""
+        return self.absorb((seen,))
+
+    def _fit(self) -> tuple[Floats, tuple[Fit, ...]]:
+        """Weights of the grid by log p(y) = −½ log det A − a log b + …, and what counts of it."""
+        model, t = self.model, len(self.y)
+        energy = float(self.y @ self.y)
+        offset, unit = label_scale(
+            float(self.y.sum()), energy, t, constant=True, unit=model.label_unit
+        )
+        labels = (self.y - offset) / unit
+        noise = np.asarray(model.noise_ratios, dtype=np.float64)
+        shape = model.shape + 0.5 * t
+        evidence = np.empty((len(self.kernels), len(noise)))
+        found = []
+        for place, kernel in enumerate(self.kernels):
+            sizes, basis = _spectrum(kernel.matrix(self.x, self.x) + 1.0)
+            spread = sizes + noise[:, None]
+            turned = labels @ basis
+            rate = model.rate + 0.5 * (1.0 / spread) @ turned**2
+            evidence[place] = -0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
+            pull = unit * (turned / spread) @ basis.T
+            found.append((kernel, basis, sizes, rate * unit**2, pull))
+        evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
+        weights = np.exp(evidence - logsumexp(evidence))
+        kept = weights > _NEGLIGIBLE
+        total = float(weights[kept].sum())
+        fits = tuple(
+            Fit(
+                kernel=kernel,
+                x=self.x,
+                basis=basis,
+                sizes=sizes,
+                offset=offset,
+                noise=noise[use],
+                weights=weights[place, use] / total,
+                shape=shape,
+                rates=rates[use],
+                pull=pull[use],
+            )
+            for place, (kernel, basis, sizes, rates, pull) in enumerate(found)
+            if (use := kept[place]).any()
+        )
+        return weights, fits
+
+    @property
+    def noise_variance(self) -> float:
+        """E[σ_ε²]."""
+        return float(sum((fit.weights * fit.scales) @ fit.noise for fit in self.fits))
+
+    def sample(self, size: int, rng: Generator) -> PathDraws:
+        """Fresh paths by Matheron's rule (Wilson et al. 2020)."""
+        owners = [(fit, r) for fit in self.fits for r in range(len(fit.noise))]
+        chances = np.concatenate([fit.weights for fit in self.fits])
+        picks = rng.choice(len(owners), size=size, p=chances / chances.sum())
+        gammas = rng.standard_gamma(self.fits[0].shape, size=size)
+        paths, first = [], 0
+        for fit in self.fits:
+            own = np.flatnonzero((picks >= first) & (picks < first + len(fit.noise)))
+            if len(own):
+                paths.append(self._path(fit, own, picks[own] - first, gammas[own], rng))
+            first += len(fit.noise)
+        return PathDraws(
+            tuple(paths), equal_weights(size), Gaussian(self.noise_variance), self.fits
+        )
+
+    def _path(self, fit: Fit, own: Ints, grid: Ints, gammas: Floats, rng: Generator) -> Path:
+        """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise."""
+        spread = np.sqrt(fit.rates[grid] / gammas)
+        sketches = fit.kernel.sketches(self.model.n_waves, rng)
+        features = fit.kernel.features(self.x)
+        waves = [root * sketch(self.x) for root, sketch in sketches]
+        exact = rng.standard_normal((features.shape[1], len(own)))
+        random = [rng.standard_normal((wave.shape[1], len(own))) for wave in waves]
+        level = rng.standard_normal(len(own))
+        noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(self.y), len(own)))
+        drawn = features @ exact + level + noise
+        for wave, weights in zip(waves, random, strict=True):
+            drawn += wave @ weights
+        turned = (fit.basis.T @ drawn) / (fit.sizes[:, None] + fit.noise[grid])
+        pull = fit.pull[grid].T - spread * (fit.basis @ turned)
+        return Path(
+            draws=own,
+            kernel=fit.kernel,
+            x=self.x,
+            sketches=tuple(sketch for _, sketch in sketches),
+            level=fit.offset + spread * level + pull.sum(axis=0),
+            exact=spread * exact + features.T @ pull,
+            random=tuple(
+                root * spread * weights for (root, _), weights in zip(sketches, random, strict=True)
+            ),
+            pull=pull,
+        )
+
+    def moments(self) -> MomentsFn:
+        """Mean and standard deviation over the mixture."""
+        return ProcessMoments(self.fits)
+
+
+def _spectrum(matrix: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, none negative, and eigenvectors."""
+    if not np.all(np.isfinite(matrix)):
+        raise SerendipError("A kernel took a value that is not finite; standardise the features.")
+    sizes, basis = np.linalg.eigh(matrix)
+    return np.clip(sizes, 0.0, None), basis
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessMoments:
+    """Exact mean and standard deviation of f(x)."""
+
+    fits: tuple[Fit, ...]
+
+    def __call__(self, block: Block) -> tuple[Floats, Floats]:
+        mean, variance = mixture_moments(self.fits, np.asarray(block.x, dtype=np.float64))
+        return mean, np.sqrt(variance)
