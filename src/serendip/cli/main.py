@@ -17,24 +17,59 @@ app = typer.Typer(
 )
 
 
-def run() -> None:
-    """Entry point: errors of ours become one sentence and exit code 2; no traceback is shown."""
-    from serendip.cli import backtest, datasets, demo, reproduce
+def mount() -> None:
+    """Adds every command, once; `datasets`, which is slow to import, only where it is asked for."""
+    from serendip.cli import backtest, campaign, campaign_views, demo, reproduce
 
+    if app.registered_commands:
+        return
+    app.command("init")(campaign.init)
+    app.command("ask")(campaign.ask)
+    app.command("tell")(campaign.tell)
+    app.command("status")(campaign_views.status)
+    app.command("predict")(campaign_views.predict)
+    app.command("report")(campaign_views.report)
+    app.command("export")(campaign_views.export)
+    app.command("undo")(campaign.undo)
+    app.command("budget")(campaign.budget)
+    app.command("list")(campaign_views.list_campaigns)
+    app.command("doctor")(campaign_views.doctor)
     app.command("backtest")(backtest.backtest)
     app.command("reproduce")(reproduce.reproduce)
     app.command("demo")(demo.demo)
-    app.add_typer(datasets.app, name="datasets", help="List, verify and load the real data sets.")
+    about = "List, verify and load the real data sets."
+    if sys.argv[1:2] == ["datasets"]:
+        from serendip.cli import datasets
+
+        app.add_typer(datasets.app, name="datasets", help=about)
+    else:
+        app.command("datasets", help=about)(_later)
+
+
+def _later() -> None:
+    """Stands in the list of commands for one that is not imported yet."""
+
+
+def run() -> None:
+    """Entry point: errors of ours become one sentence and an exit code; no traceback is shown.
+
+    Codes: 0 done, 1 something needs repair (`doctor`, `datasets verify`), 2 refused, 3 nothing is
+    left to propose, 130 interrupted.
+    """
+    mount()
     try:
         app()
     except SerendipError as problem:
         typer.echo(f"serendip: {problem}", err=True)
-        sys.exit(2)
+        sys.exit(3 if type(problem).__name__ == "NothingLeft" else 2)
     except KeyboardInterrupt:
         typer.echo("serendip: stopped; what was finished is kept.", err=True)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
+    except OSError as problem:
+        typer.echo(f"serendip: {problem.strerror or problem} ({problem.filename}).", err=True)
+        sys.exit(2)
 
 
 def _version(asked: bool) -> None:

@@ -1,0 +1,299 @@
+"""A campaign: ask for candidates, tell what came out. The log is the truth, this object its shadow.
+
+What counts against the budget: every experiment that gave a label, whether it had been proposed or
+not, and every one that failed, for it was paid for. Labels known before the campaign and excluded
+candidates cost nothing; a pending proposal is promised, not yet paid.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from serendip.campaigns.deeds import moved, now, rebudgeted, user
+from serendip.campaigns.errors import StaleCampaign
+from serendip.campaigns.events import Asked, Entry, Event, Proposal
+from serendip.campaigns.pool_file import Candidates, load, own_files, unchanged
+from serendip.campaigns.results import Decision, decide, outcomes_of, read_results
+from serendip.campaigns.spec import Settings
+from serendip.campaigns.state import State, replay
+from serendip.campaigns.store import ROOT, Held, Store
+from serendip.core.errors import InvalidInput
+from serendip.core.rng import stream
+from serendip.core.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from serendip.campaigns.exports import Status
+    from serendip.campaigns.forecast import Forecast
+    from serendip.campaigns.problem import Problem
+    from serendip.campaigns.view import CampaignView
+
+T = TypeVar("T")
+
+
+class Campaign:
+    """One campaign in a store. Others may write to the same campaign at any time."""
+
+    def __init__(self, store: Store, name: str, who: str | None = None) -> None:
+        self.store = store
+        self.name = name
+        self.who = who or user()
+        self._log: tuple[Entry, ...] = ()
+        self._tip = ROOT
+        self._settings: Settings | None = None
+        self._candidates: Candidates | None = None
+        self._problem: Problem | None = None
+        self.refresh()
+
+    @classmethod
+    def create(
+        cls,
+        settings: Settings | Mapping[str, Any],
+        store: Store | str | Path | None = None,
+        who: str | None = None,
+    ) -> "Campaign":
+        """Begins a campaign; everything is checked before anything is recorded.
+
+        Args:
+            settings: What it is about.
+            store: Where it is kept: a path, a URL, or a store that is open.
+            who: Who begins it; by default the user of this computer.
+        """
+        from serendip.campaigns.beginning import begin, prepared
+
+        spec = settings if isinstance(settings, Settings) else Settings.from_mapping(settings)
+        ready = prepared(spec)
+        place = store if isinstance(store, Store) else Store.open(store, create=True)
+        begin(spec, ready, place, who or user(), now())
+        campaign = cls(place, spec.name, who)
+        campaign._candidates, campaign._problem = ready.problem.candidates, ready.problem
+        return campaign
+
+    @classmethod
+    def open(
+        cls, name: str, store: Store | str | Path | None = None, who: str | None = None
+    ) -> "Campaign":
+        """The campaign of this name, as its log tells it."""
+        return cls(store if isinstance(store, Store) else Store.open(store), name, who)
+
+    def refresh(self) -> None:
+        """Takes in what others have written."""
+        self._take_in(*self.store.read(self.name, len(self._log), self._tip))
+
+    def _take_in(self, news: Sequence[Entry], tip: str) -> None:
+        if news:
+            self._log, self._tip = (*self._log, *news), tip
+            self._state = replay(self._log)
+
+    @property
+    def log(self) -> tuple[Entry, ...]:
+        """All that happened, as far as was read."""
+        return self._log
+
+    @property
+    def state(self) -> State:
+        """Where the campaign stands, as far as was read."""
+        return self._state
+
+    @property
+    def settings(self) -> Settings:
+        """What was decided at the start."""
+        if self._settings is None:
+            self._settings = Settings.from_mapping(self._state.created.settings)
+        return self._settings
+
+    @property
+    def candidates(self) -> Candidates:
+        """The pool, once it is known to be what it was."""
+        if self._candidates is None:
+            created = self._state.created
+            self._candidates = load(
+                self._state.pool, created.snapshot, self.store.folder, self.settings.id
+            )
+        return self._candidates
+
+    @property
+    def problem(self) -> "Problem":
+        """Features and model."""
+        if self._problem is None:
+            from serendip.campaigns.problem import Problem
+
+            settings, edges = self.settings, self._state.created.edges
+            if edges is not None:
+                path = unchanged(edges, self.store.folder, "table of edges")
+                settings = settings.changed(edges=path)
+            self._problem = Problem.of(settings, self.candidates)
+        return self._problem
+
+    @property
+    def own_files(self) -> tuple[Path, ...]:
+        """The user's files, which are never written to."""
+        return own_files(self._state, self.settings.prior_data, self.store.folder)
+
+    def ask(self, count: int | None = None, retry_failed: bool = False) -> "pd.DataFrame":
+        """The next candidates to measure, with the user's columns and the reasons.
+
+        They are recorded before they are returned, and stay pending until told. Fewer come where
+        less is left of the budget or the pool.
+
+        Args:
+            count: How many; by default the campaign's batch.
+            retry_failed: Whether candidates whose experiment failed may be proposed again.
+        """
+        from serendip.campaigns.exports import proposal_table
+        from serendip.campaigns.proposing import proposals
+
+        wanted = self.settings.batch if count is None else count
+        if wanted < 1:
+            raise InvalidInput(f"Ask for at least one candidate; got {wanted}.")
+
+        def decision(state: State) -> tuple[Sequence[Event], tuple[Proposal, ...]]:
+            chosen = proposals(self.problem, state, self.name, wanted, retry_failed)
+            return [Asked(self.who, now(), chosen)], chosen
+
+        asked = self._record(decision)
+        return proposal_table(self.settings, self.candidates, asked)
+
+    def pending(self) -> "pd.DataFrame":
+        """The proposals that wait for a result, as `ask` gave them."""
+        from serendip.campaigns.exports import proposal_table
+
+        self.refresh()
+        waiting = tuple(self._state.pending.values())
+        return proposal_table(self.settings, self.candidates, waiting)
+
+    def tell(
+        self, results: "pd.DataFrame | Mapping[str, object] | str | Path", correct: bool = False
+    ) -> Decision:
+        """Records results, all of them or, where one does not fit, none.
+
+        Args:
+            results: A table with ids and labels such as `ask` returns, its path, or a mapping of
+                ids to labels. An empty label is pending, `failed` failed and `excluded` excluded.
+            correct: Whether labels that differ from what was told before replace it.
+        """
+        if isinstance(results, str | Path):
+            from serendip.tables import read_table
+
+            name, frame = Path(results).name, read_table(results)
+            outcomes = read_results(frame, self.settings, self.candidates, name)
+        elif isinstance(results, Mapping):
+            outcomes = outcomes_of(results, self.settings, self.candidates)
+        else:
+            outcomes = read_results(results, self.settings, self.candidates)
+
+        def decision(state: State) -> tuple[Sequence[Event], Decision]:
+            made = decide(state, outcomes, self.who, now(), correct)
+            return made.events, made
+
+        return self._record(decision)
+
+    def fail(self, item: str) -> Decision:
+        """Records that the experiment was made and gave no result."""
+        return self.tell({item: "failed"})
+
+    def exclude(self, item: str) -> Decision:
+        """Records that the candidate must never be proposed again."""
+        return self.tell({item: "excluded"})
+
+    def undo(self, item: str | None = None, version: int | None = None) -> tuple[str, ...]:
+        """Takes back the last command, the last event of a candidate, or one event.
+
+        Nothing is erased: what is taken back stays in the log, and does not count.
+        """
+        from serendip.campaigns.undoing import taken_back
+
+        def decision(state: State) -> tuple[Sequence[Event], tuple[str, ...]]:
+            return taken_back(self._log, state, self.who, now(), item, version)
+
+        return self._record(decision)
+
+    def rebudget(self, budget: int) -> None:
+        """Changes how many experiments there is money for."""
+        self._record(lambda state: ([rebudgeted(state, budget, self.who, now())], None))
+
+    def move_pool(self, file: Path) -> None:
+        """Says where the pool file is now; its contents must be the same."""
+        folder = self.store.folder
+        self._record(lambda state: ([moved(state, file, folder, self.who, now())], None))
+        self._candidates = None
+
+    def _record(self, decision: Callable[[State], tuple[Sequence[Event], T]]) -> T:
+        """Decides and records; where others wrote in between, decides again while they wait."""
+        self.refresh()
+        events, outcome = decision(self._state)
+        try:
+            self.store.append(self.name, events, after=self._state.version)
+            self.refresh()
+            return outcome
+        except StaleCampaign:
+            pass
+
+        def alone(held: Held) -> T:
+            self._take_in(*held.read(len(self._log), self._tip))
+            events, outcome = decision(self._state)
+            held.append(events)
+            return outcome
+
+        outcome = self.store.holding(self.name, alone)
+        self.refresh()
+        return outcome
+
+    def view(self) -> "CampaignView":
+        """The campaign at this moment, as forecasts and reports see it."""
+        self.refresh()
+        return self.problem.view(self._state, self.name)
+
+    def predict(self) -> "pd.DataFrame":
+        """Every candidate with what is expected of it."""
+        from serendip.campaigns.predictions import predictions
+
+        with one_blas_thread():
+            table = predictions(self.view(), self._rng("predict"))
+        for item, value in self._state.known.items():
+            table.loc[self.candidates.places[item], table.columns[-1]] = value
+        return table
+
+    def forecast(self) -> "Forecast":
+        """What the budget will bring, and whether to stop."""
+        from serendip.campaigns.forecast import forecast
+
+        with one_blas_thread():
+            return forecast(self.view(), self._rng("forecast"))
+
+    def report(self) -> str:
+        """A self-contained HTML page."""
+        from serendip.campaigns.forecast import forecast
+        from serendip.campaigns.report import html_report
+        from serendip.campaigns.words import in_words
+
+        view = self.view()
+        words = [in_words(entry, self._state.undone) for entry in self._log]
+        with one_blas_thread():
+            future = forecast(view, self._rng("forecast"))
+            return html_report(view, future, words, self._rng("report"))
+
+    def status(self) -> "Status":
+        """The campaign in figures; the pool is not read."""
+        from serendip.campaigns.exports import status_of
+
+        self.refresh()
+        return status_of(self.name, str(self.store), self._log, self._state)
+
+    def export(self, what: str = "results") -> "pd.DataFrame":
+        """A table of the campaign: results, pending, predictions or events."""
+        from serendip.campaigns.exports import event_table, result_table
+        from serendip.spec import known
+
+        self.refresh()
+        tables: Mapping[str, Callable[[], pd.DataFrame]] = {
+            "results": lambda: result_table(self.settings, self.candidates, self._state),
+            "pending": self.pending,
+            "predictions": self.predict,
+            "events": lambda: event_table(self._log, self._state),
+        }
+        return tables[known(what, tables, "table", "tables")]()
+
+    def _rng(self, purpose: str) -> Any:
+        return stream(self.settings.seed, purpose, self._state.version)

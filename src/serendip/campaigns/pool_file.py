@@ -1,0 +1,136 @@
+"""The user's pool: referenced by path and contents, never copied into the log or written to."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from serendip.campaigns.errors import PoolChanged
+from serendip.campaigns.events import FileRef
+from serendip.campaigns.state import State
+from serendip.core.errors import InvalidInput
+from serendip.tables import ids_of, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SNAPSHOTS = "serendip-pools"
+"""Folder beside the store that keeps copies of pools."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """The rows of a pool with their names."""
+
+    frame: "pd.DataFrame"
+    """The user's columns; indexed by the rows a spreadsheet shows."""
+    ids: tuple[str, ...]
+    places: Mapping[str, int]
+    """Where each id stands."""
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, frame: "pd.DataFrame", id_column: str | None, notes: tuple[str, ...] = ()
+    ) -> "Candidates":
+        """The candidates of a table."""
+        ids = ids_of(frame, id_column)
+        return cls(frame, ids, {name: place for place, name in enumerate(ids)}, notes)
+
+
+def sha256_of(file: Path) -> str:
+    """The hash of a file's contents."""
+    try:
+        with file.open("rb") as data:
+            return hashlib.file_digest(data, "sha256").hexdigest()
+    except OSError as problem:
+        raise InvalidInput(f"{file} could not be read ({problem.strerror}).") from None
+
+
+def reference(file: Path, folder: Path) -> FileRef:
+    """A file by its path, its path from the store's folder, and its contents."""
+    path = file.resolve()
+    try:
+        near = os.path.relpath(path, folder.resolve())
+    except ValueError:  # another drive
+        near = str(path)
+    return FileRef(str(path), Path(near).as_posix(), sha256_of(path))
+
+
+def located(ref: FileRef, folder: Path) -> Path | None:
+    """Where the file is, with the contents it should have; None where it is not."""
+    for path in (folder / ref.near, Path(ref.path)):
+        if path.is_file() and sha256_of(path) == ref.sha256:
+            return path
+    return None
+
+
+def unchanged(ref: FileRef, folder: Path, what: str) -> Path:
+    """Where the file is; an error that says what happened to it otherwise."""
+    found = located(ref, folder)
+    if found is not None:
+        return found
+    there = next((path for path in (folder / ref.near, Path(ref.path)) if path.is_file()), None)
+    if there is None:
+        raise PoolChanged(
+            f"The {what} {ref.path} is gone; put it back, or say where it is with "
+            "`serendip doctor NAME --pool FILE`."
+        )
+    raise PoolChanged(
+        f"The {what} {there} is not what it was when the campaign began (its SHA-256 was "
+        f"{ref.sha256[:12]}…); restore the old file, or begin a new campaign with the results so "
+        "far as --prior-data."
+    )
+
+
+def load(
+    pool: FileRef, snapshot: FileRef | None, folder: Path, id_column: str | None
+) -> Candidates:
+    """The candidates, from the pool or, where it changed, from its snapshot."""
+    if snapshot is None or located(pool, folder) is not None:
+        return Candidates.of(read_table(unchanged(pool, folder, "pool")), id_column)
+    frame = _read_snapshot(unchanged(snapshot, folder, "snapshot of the pool"))
+    note = f"{pool.path} is gone or has changed; the snapshot of the pool is used instead."
+    return Candidates.of(frame, id_column, (note,))
+
+
+def keep_snapshot(frame: "pd.DataFrame", pool: FileRef, folder: Path) -> FileRef:
+    """A Parquet copy of the pool beside the store, checked to be the same."""
+    file = folder / SNAPSHOTS / f"{pool.sha256[:16]}.parquet"
+    try:
+        file.parent.mkdir(exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}.part")
+        frame.to_parquet(part)
+        same = _read_snapshot(part).equals(frame)
+        os.replace(part, file)
+    except OSError as problem:
+        raise InvalidInput(
+            f"The snapshot {file} could not be written ({problem.strerror or problem})."
+        ) from None
+    except (ValueError, TypeError, ArithmeticError) as problem:  # what pyarrow raises
+        said = str(problem).splitlines()[0]
+        raise InvalidInput(
+            f"The pool cannot be kept as Parquet ({said}); give every column one kind of value, "
+            "or leave --snapshot out."
+        ) from None
+    if not same:
+        raise InvalidInput(
+            "The pool does not survive being kept as Parquet; give every column one kind of "
+            "value, or leave --snapshot out."
+        )
+    return reference(file, folder)
+
+
+def own_files(state: State, prior_data: Path | None, folder: Path) -> tuple[Path, ...]:
+    """The files of the user that a campaign depends on."""
+    refs = (state.created.pool, state.pool, state.created.edges)
+    paths = [path for ref in refs if ref for path in (Path(ref.path), folder / ref.near)]
+    return (*paths, prior_data) if prior_data is not None else tuple(paths)
+
+
+def _read_snapshot(file: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.read_parquet(file)

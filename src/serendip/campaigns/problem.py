@@ -1,0 +1,149 @@
+"""A campaign's pool, model and labels as the library sees them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from serendip.campaigns.pool_file import Candidates
+from serendip.campaigns.spec import Settings
+from serendip.campaigns.state import State
+from serendip.campaigns.view import CampaignView, LabelMap, Measured
+from serendip.core.data import Choice, Observation
+from serendip.core.protocols import Posterior
+from serendip.core.rng import stream
+from serendip.core.threads import one_blas_thread
+from serendip.framing import Framed, frame_problem
+from serendip.loop import suggest
+from serendip.policies.batch import pretended
+from serendip.pools.dense import DensePool
+from serendip.spec import policy_named
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """What the log and the pool imply for models and policies."""
+
+    settings: Settings
+    candidates: Candidates
+    framed: Framed
+    labels: LabelMap
+
+    @classmethod
+    def of(cls, settings: Settings, candidates: Candidates) -> "Problem":
+        """Features and model of a pool."""
+        frame, spec = candidates.frame, settings.frame_columns
+        columns = (settings.label, settings.id)
+        not_features = tuple(name for name in columns if name and name in frame.columns)
+        if settings.smiles is None:
+            framed = frame_problem(frame, spec, not_features, candidates.ids)
+        else:
+            from serendip.campaigns.molecules import frame_molecules
+
+            framed = frame_molecules(frame, spec, not_features, candidates.ids, settings.smiles)
+        return cls(settings, candidates, framed, settings.label_map(framed.unit_labels))
+
+    def pool(self, removed: Iterable[str]) -> DensePool:
+        """The candidates but for some."""
+        gone = sorted(self.candidates.places[item] for item in removed)
+        return DensePool(self.framed.x, self.candidates.ids, removed=np.array(gone, dtype=np.int64))
+
+    def posterior(self, state: State) -> Posterior:
+        """What is believed after all labels so far, the same in every process.
+
+        It is made afresh from the labels in the order told, so it depends on the log alone.
+        """
+        labels: list[tuple[tuple[str, float], ...]] = [
+            ((name, y),) for name, y in state.known.items()
+        ]
+        for result in state.results.values():
+            side = ((one.item, one.value) for one in result.side)
+            labels.append(((result.item, result.value), *side))
+        seen = [self._observation(shown) for shown in labels]
+        model: Any = self.framed.model
+        with one_blas_thread():
+            posterior: Posterior = model.posterior(seen, stream(self.settings.seed, "posterior"))
+        return posterior
+
+    def _observation(self, shown: tuple[tuple[str, float], ...]) -> Observation:
+        places = np.array([self.candidates.places[item] for item, _ in shown], dtype=np.int64)
+        values = np.array([self.labels.internal(value) for _, value in shown])
+        return Observation(int(places[0]), self.framed.x[places], values)
+
+    def choices(
+        self, state: State, posterior: Posterior, count: int, retry_failed: bool = False
+    ) -> tuple[Choice, ...]:
+        """What to propose next; pending candidates are pretended to show what is expected of them.
+
+        The same log gives the same choices: the streams are addressed by seed and version.
+
+        Args:
+            state: Where the campaign stands.
+            posterior: What is believed, `self.posterior(state)`.
+            count: How many; at most what is left.
+            retry_failed: Whether candidates whose experiment failed may be proposed again.
+        """
+        pool = self.pool(self._taken(state, retry_failed))
+        seed, version = self.settings.seed, state.version
+        with one_blas_thread():
+            for place, item in enumerate(state.pending):
+                rng = stream(seed, "pretend", version, place)
+                guess = pretended(posterior, pool, self.candidates.places[item])
+                posterior = posterior.update(guess, rng)
+        policy = policy_named(self.settings.policy)
+        return suggest(posterior, pool, policy, state.free, _Streams(seed, version), count)
+
+    def available(self, state: State, retry_failed: bool = False) -> int:
+        """How many candidates can be proposed."""
+        return len(self.candidates.ids) - len(self._taken(state, retry_failed))
+
+    def _taken(self, state: State, retry_failed: bool) -> set[str]:
+        failed = () if retry_failed else state.failed
+        return {*state.known, *state.results, *state.pending, *failed, *state.excluded}
+
+    def view(self, state: State, name: str) -> CampaignView:
+        """The campaign at this moment, as forecasts, reasons and reports see it."""
+        settings, places, ids = self.settings, self.candidates.places, self.candidates.ids
+        conditions = state.conditions()
+        return CampaignView(
+            name=name,
+            label=settings.label,
+            minimize=settings.minimize,
+            budget=state.budget,
+            model=settings.model,
+            policy=settings.policy,
+            seed=settings.seed,
+            frame=self.candidates.frame.reset_index(drop=True),
+            ids=ids,
+            states=tuple(conditions.get(item, "available") for item in ids),
+            measured=tuple(
+                Measured(places[one.item], one.value, one.at, one.who, one.proposed)
+                for one in state.results.values()
+            ),
+            posterior=self.posterior(state),
+            pool=self.pool(self._taken(state, retry_failed=False)),
+            labels=self.labels,
+            remaining=state.remaining,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """The generator of each place of a batch that is asked for at some version of the log."""
+
+    seed: int
+    version: int
+
+    def __call__(self, place: int) -> Generator:
+        return stream(self.seed, "ask", self.version, place)
+
+
+def first_choice(problem: Problem, budget: int) -> None:
+    """Refuses a policy that cannot work with the model, before anything is recorded."""
+    pool = problem.pool(())
+    posterior: Any = problem.framed.model
+    prior = posterior.posterior((), stream(problem.settings.seed, "posterior"))
+    policy = policy_named(problem.settings.policy)
+    suggest(prior, pool, policy, min(budget, len(pool)), _Streams(problem.settings.seed, 0), 1)

@@ -1,0 +1,284 @@
+"""Results as people write them: read from a table, checked, and turned into events."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from serendip.campaigns.cells import original
+from serendip.campaigns.events import Corrected, Event, Excluded, Failed, KnownLabel, Told
+from serendip.campaigns.pool_file import Candidates
+from serendip.campaigns.spec import Settings
+from serendip.campaigns.state import State
+from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.core.labels import Continuous
+from serendip.tables.columns import known_column, numbers_of, row_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CANDIDATE = "candidate"
+"""The column of names where the pool has none of its own."""
+
+SEEN_WITH = "seen with"
+"""Graphs: a column that names the candidate whose measurement showed this label as well."""
+
+FAILED = ("failed", "fail")
+EXCLUDED = ("excluded", "exclude")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What somebody says became of a candidate."""
+
+    item: str
+    value: float | None = None
+    """The label in the user's units; None where it failed or is excluded."""
+    excluded: bool = False
+    where: str = ""
+    """The row it was written in."""
+    side: tuple[KnownLabel, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be recorded, and what people should know of it."""
+
+    events: tuple[Event, ...]
+    repeats: tuple[str, ...] = ()
+    """Candidates whose result was told before, with the same value."""
+    unproposed: tuple[str, ...] = ()
+    """Candidates that the campaign had not proposed."""
+
+
+def id_column(settings: Settings, candidates: Candidates) -> str:
+    """The column of names in tables that go out and come back."""
+    taken = CANDIDATE in candidates.frame.columns
+    return settings.id or (f"serendip {CANDIDATE}" if taken else CANDIDATE)
+
+
+def read_results(
+    frame: "pd.DataFrame", settings: Settings, candidates: Candidates, name: str = "the table"
+) -> tuple[Outcome, ...]:
+    """The results in a table; rows with an empty label are pending and left out.
+
+    Args:
+        frame: A table with the ids and the label column, such as `ask` writes.
+        settings: Of the campaign.
+        candidates: Of the pool.
+        name: What to call the table in messages.
+    """
+    plain = frame.rename(columns={column: original(str(column)) for column in frame.columns})
+    names = plain[known_column(plain, id_column(settings, candidates))].tolist()
+    cells = plain[known_column(plain, settings.label)]
+    shown_by = plain[SEEN_WITH].tolist() if SEEN_WITH in plain.columns else [None] * len(plain)
+    words = [_word(cell) for cell in cells.tolist()]
+    labelled = [at for at, word in enumerate(words) if word not in ("", *FAILED, *EXCLUDED)]
+    values = _labels(cells.iloc[labelled], settings)
+    numbers = dict(zip(labelled, values, strict=True))
+    found: dict[str, Outcome] = {}
+    sides: list[tuple[str, KnownLabel, str]] = []
+    for at, word in enumerate(words):
+        if not word:
+            continue
+        where = f"row {row_number(plain, at)} of {name}"
+        item = _candidate(names[at], candidates, where)
+        one = Outcome(item, numbers.get(at), word in EXCLUDED, where)
+        host = None if _word(shown_by[at]) == "" else _candidate(shown_by[at], candidates, where)
+        if host is not None and host != item:
+            if one.value is None or settings.model != "graph":
+                raise InvalidInput(
+                    f"Column {SEEN_WITH!r} is for labels of a graph that came with another; "
+                    f"{where} has none. Empty that cell."
+                )
+            sides.append((host, KnownLabel(item, one.value), where))
+        elif item in found and not _same(found[item], one):
+            raise InvalidInput(
+                f"{item} has two different results, in {found[item].where} and in {where}; "
+                "keep one of them."
+            )
+        else:
+            found.setdefault(item, one)
+    for host, label, where in sides:
+        if host not in found or found[host].value is None:
+            raise InvalidInput(
+                f"{label.item} was seen with {host} in {where}, but {host} has no label in the "
+                "same table; add it."
+            )
+        found[host] = replace(found[host], side=(*found[host].side, label))
+    return tuple(found.values())
+
+
+def _word(cell: object) -> str:
+    """The cell as a lower-case word; empty for no value."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    text = str(cell).strip()
+    return "" if text in ("<NA>", "NaT") else original(text).lower()
+
+
+def _labels(cells: "pd.Series[Any]", settings: Settings) -> list[float]:
+    """The numbers that written labels stand for."""
+    kind = settings.labels
+    written: Iterable[Any] = cells.tolist()
+    if isinstance(kind, Continuous):
+        plain = cells.map(lambda cell: original(cell) if isinstance(cell, str) else cell)
+        numbers = (
+            numbers_of(plain, f"; or write {FAILED[0]} or {EXCLUDED[0]}") if len(cells) else ()
+        )
+        if numbers is None:
+            raise InvalidInput(
+                f"Labels must be numbers, {FAILED[0]} or {EXCLUDED[0]}; column "
+                f"{settings.label!r} holds {cells.iloc[0]!r} in row {row_number(cells, 0)}."
+            )
+        written = numbers
+    found = []
+    for at, cell in enumerate(written):
+        try:
+            found.append(label_of(cell, settings))
+        except InvalidInput as problem:
+            said = str(problem).rstrip(".")
+            raise InvalidInput(f"{said} (row {row_number(cells, at)}).") from None
+    return found
+
+
+def label_of(written: object, settings: Settings) -> float:
+    """The number a written label stands for."""
+    if isinstance(written, float) and settings.categories and written.is_integer():
+        written = int(written)
+    if isinstance(written, str):
+        written = original(written.strip())
+        if not settings.categories:
+            from serendip.tables.numerals import reading_of
+
+            style = reading_of([written]).style()
+            written = style.plain(written) if style is not None else written
+    return settings.labels.encode(written) + 0.0  # no negative zero
+
+
+def _candidate(written: object, candidates: Candidates, where: str) -> str:
+    item = matched(written, candidates)
+    if item is None:
+        if _word(written) == "":
+            raise InvalidInput(f"There is a result but no id in {where}; fill in the id.")
+        raise InvalidInput(f"{unknown(str(written), candidates)} (in {where})")
+    return item
+
+
+def matched(written: object, candidates: Candidates) -> str | None:
+    """The candidate somebody means; spreadsheets turn 007 into 7 and 1e5 into 100000."""
+    whole = isinstance(written, float) and written.is_integer() and abs(written) < 2**53
+    text = str(int(written)) if isinstance(written, float) and whole else str(written).strip()
+    for name in (original(text), text):
+        if name in candidates.places:
+            return name
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    near = [name for name in candidates.ids if _number(name) == number]
+    return near[0] if len(near) == 1 else None
+
+
+def _number(name: str) -> float | None:
+    try:
+        return float(name)
+    except ValueError:
+        return None
+
+
+def unknown(item: str, candidates: Candidates) -> str:
+    """What to say of an id that the pool does not have."""
+    from difflib import get_close_matches
+
+    item = item if len(item) <= 60 else f"{item[:60]}…"
+    near = get_close_matches(item, candidates.ids, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" Ids look like {candidates.ids[0]!r}."
+    return f"The pool has no candidate {item!r}.{hint}"
+
+
+def _same(old: Outcome, new: Outcome) -> bool:
+    return old.excluded == new.excluded and close(old.value, new.value)
+
+
+def close(old: float | None, new: float | None) -> bool:
+    """Whether two labels are one, but for what a spreadsheet rounds away."""
+    if old is None or new is None:
+        return old is new
+    return math.isclose(old, new, rel_tol=1e-12, abs_tol=0.0)
+
+
+def decide(
+    state: State, outcomes: Sequence[Outcome], who: str, at: str, correct: bool = False
+) -> Decision:
+    """The events that outcomes amount to; all of them or, where one does not fit, none.
+
+    Args:
+        state: Where the campaign stands.
+        outcomes: What was said.
+        who: Who says it.
+        at: When.
+        correct: Whether labels that differ from what was told before replace it.
+    """
+    events: list[Event] = []
+    repeats: list[str] = []
+    unproposed: list[str] = []
+    conditions, known = state.conditions(), state.known
+    for one in outcomes:
+        item, condition = one.item, conditions.get(one.item, "available")
+        where = f" ({one.where})" if one.where else ""
+        if condition == "measured":
+            old = state.results[item].value if item in state.results else known[item]
+            if close(old, one.value):
+                repeats.append(item)
+            elif one.value is not None and correct and item in state.results:
+                events.append(Corrected(who, at, item, one.value))
+            else:
+                raise AlreadyLabelled(_contradiction(one, old, item in known, where))
+        elif one.value is not None:
+            events.append(Told(who, at, item, one.value, one.side))
+            if condition != "proposed":
+                unproposed.append(item)
+        elif one.excluded:
+            if condition == "excluded":
+                repeats.append(item)
+            else:
+                events.append(Excluded(who, at, item))
+        elif condition in ("failed", "excluded"):
+            repeats.append(item)
+        else:
+            events.append(Failed(who, at, item))
+            if condition != "proposed":
+                unproposed.append(item)
+    return Decision(tuple(events), tuple(repeats), tuple(unproposed))
+
+
+def _contradiction(one: Outcome, old: float, known: bool, where: str) -> str:
+    new = "excluded" if one.excluded else "failed" if one.value is None else f"{one.value:g}"
+    if known:
+        return (
+            f"{one.item} had the label {old:g} before the campaign began, and now {new} is "
+            f"told{where}; labels from before cannot be changed, so begin a new campaign."
+        )
+    remedy = (
+        f"undo the first with `serendip undo NAME --item {one.item}`"
+        if one.value is None
+        else "add --correct if the new one is right, or undo the first"
+    )
+    return f"{one.item} was told as {old:g} before, and now {new} is told{where}; {remedy}."
+
+
+def outcomes_of(
+    results: Mapping[str, object], settings: Settings, candidates: Candidates
+) -> tuple[Outcome, ...]:
+    """Outcomes from a mapping of ids to labels, `failed`, `excluded` or None."""
+    found = []
+    for item, written in results.items():
+        name = matched(item, candidates)
+        if name is None:
+            raise InvalidInput(unknown(str(item), candidates))
+        word = _word(written)
+        if word:
+            value = None if word in (*FAILED, *EXCLUDED) else label_of(written, settings)
+            found.append(Outcome(name, value, word in EXCLUDED))
+    return tuple(found)

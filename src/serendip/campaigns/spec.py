@@ -1,0 +1,262 @@
+"""What a campaign is about: one validated description, the same in Python, TOML and flags.
+
+Whether the pool has the columns, and whether model and policy exist and go together, is found out
+when the campaign begins (`beginning.prepared`); nothing heavy is imported here.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from serendip.core.errors import InvalidInput
+from serendip.core.labels import Binary, Continuous, Labels, Ordered
+
+if TYPE_CHECKING:
+    from serendip.campaigns.view import LabelMap
+    from serendip.framing import Columns
+
+_NAME = re.compile(r"[^\W_][\w .+-]{0,79}", re.UNICODE)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that is decided when a campaign begins."""
+
+    name: str
+    pool: Path
+    """The table of candidates, one a row."""
+    label: str
+    """The column that results are written in; the pool need not have it."""
+    budget: int
+    """Experiments there is money for."""
+    id: str | None = None
+    """The column that names the candidates; by default they are named by their row."""
+    minimize: bool = False
+    """Whether smaller labels are better."""
+    range: tuple[float, float] | None = None
+    """The smallest and the largest label there can be."""
+    categories: tuple[str, ...] = ()
+    """Labels in words, worst first."""
+    binary: bool = False
+    """Whether every label is 0 or 1."""
+    model: str = ""
+    """By default low-rank with rows and columns, graph with edges, logistic with binary labels,
+    linear otherwise."""
+    policy: str = "ids"
+    seed: int = 0
+    batch: int = 8
+    """How many candidates `ask` proposes unless told."""
+    prior_data: Path | None = None
+    """A table of ids and labels that are known already."""
+    smiles: str | None = None
+    """The column of molecules, which become fingerprints."""
+    rows: str | None = None
+    columns: str | None = None
+    rank: int = 2
+    edges: Path | None = None
+    features: tuple[str, ...] = ()
+    """Columns to use; by default all but the id, the label and those ignored."""
+    ignore: tuple[str, ...] = ()
+    missing: str = "error"
+    """What to do about empty cells: error or impute."""
+    snapshot: bool = False
+    """Whether to keep a copy of the pool beside the store."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InvalidInput(
+                f"A campaign's name is up to 80 letters, digits, blanks and . + - _, and begins "
+                f"with a letter or digit; got {self.name!r}."
+            )
+        if not self.model:
+            object.__setattr__(self, "model", self._usual_model())
+        _check_whole("budget", self.budget, 1)
+        _check_whole("batch", self.batch, 1)
+        _check_whole("seed", self.seed, 0)
+        _check_whole("rank", self.rank, 1)
+        for name in ("label", "id", "smiles", "rows", "columns"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and value.strip()):
+                raise InvalidInput(f"{name} must name a column; got {value!r}.")
+        if self.missing not in ("error", "impute"):
+            raise InvalidInput(f"missing must be 'error' or 'impute'; got {self.missing!r}.")
+        kinds = [self.range is not None, bool(self.categories), self.binary]
+        if sum(kinds) > 1:
+            raise InvalidInput(
+                "Labels have a range, or are categories, or are binary; give one of the three."
+            )
+        if self.range is not None and not all(math.isfinite(end) for end in self.range):
+            raise InvalidInput(f"A range needs two finite numbers; got {self.range}.")
+        for word in self.categories:
+            if not word or word.lower() in ("failed", "excluded"):
+                raise InvalidInput(
+                    f"A category cannot be called {word!r}, which means something else in a table "
+                    "of results; choose another word."
+                )
+        if self.categories and self.minimize:
+            raise InvalidInput(
+                "Categories are ordered worst first, so minimize has no meaning; write them the "
+                "other way round instead."
+            )
+        if self.smiles is not None and self.model not in ("linear", "logistic", "sparse"):
+            raise InvalidInput(
+                f"Molecules need the linear, logistic or sparse model; got {self.model!r}."
+            )
+        if self.model == "logistic" and not any(kinds):
+            raise InvalidInput(
+                "The logistic model needs to know the range of the labels; add --range LOW HIGH, "
+                "--categories or --binary."
+            )
+        self.labels  # noqa: B018  # refuses a range that is none
+
+    def _usual_model(self) -> str:
+        if self.rows is not None or self.columns is not None:
+            return "low-rank"
+        if self.edges is not None:
+            return "graph"
+        return "logistic" if self.binary else "linear"
+
+    @property
+    def labels(self) -> Labels:
+        """What may be written as a label."""
+        if self.binary:
+            return Binary()
+        if self.categories:
+            return Ordered(self.categories)
+        low, high = self.range or (None, None)
+        return Continuous(low, high)
+
+    @property
+    def frame_columns(self) -> "Columns":
+        """What the columns of the pool are to the model."""
+        from serendip.framing import Columns
+
+        return Columns(
+            model=self.model,
+            features=self.features or None,
+            ignore=self.ignore,
+            missing="impute" if self.missing == "impute" else "error",
+            rows=self.rows,
+            columns=self.columns,
+            rank=self.rank,
+            edges=self.edges,
+        )
+
+    def label_map(self, unit_labels: bool) -> "LabelMap":
+        """Between the user's labels and the model's, where larger is better.
+
+        Where the range of the labels is known, the model sees it as [0, 1].
+
+        Args:
+            unit_labels: Whether the model needs labels in [0, 1].
+        """
+        from serendip.campaigns.view import LabelMap
+
+        declared = self.range is not None or bool(self.categories) or self.binary
+        if unit_labels and not declared:
+            raise InvalidInput(
+                f"The {self.model} model needs to know the range of the labels; "
+                "add --range LOW HIGH, --categories or --binary."
+            )
+        if not declared:
+            return LabelMap(0.0, -1.0 if self.minimize else 1.0)
+        low, high = self.range or (0.0, 1.0)
+        return LabelMap(high, low - high) if self.minimize else LabelMap(low, high - low)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, as they go into the log."""
+        plain: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            plain[field.name] = (
+                str(value)
+                if isinstance(value, Path)
+                else list(value)
+                if isinstance(value, tuple)
+                else value
+            )
+        return plain
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any], beside: Path | None = None) -> "Settings":
+        """Settings from plain values: those of a log, a TOML file or flags.
+
+        Args:
+            values: By the names of the fields; what is None counts as not given.
+            beside: The folder that paths are relative to; by default the working folder.
+        """
+        known = {field.name: _kind(field.type) for field in fields(cls)}
+        given = {name: value for name, value in values.items() if value is not None}
+        for name in given:
+            if name not in known:
+                from serendip.spec import known as check
+
+                check(name, known, "setting", "settings")
+        for name in ("name", "pool", "label", "budget"):
+            if name not in given:
+                raise InvalidInput(f"A campaign needs a {name}; add it to the settings.")
+        made = {name: _typed(name, known[name], value, beside) for name, value in given.items()}
+        return cls(**made)
+
+    def changed(self, **changes: Any) -> "Settings":
+        """The same settings but for some."""
+        return replace(self, **changes)
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The settings in a TOML file, unchecked but for being TOML; paths are beside the file."""
+    import tomllib
+
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as problem:
+        raise InvalidInput(f"{file} could not be read ({problem.strerror}).") from None
+    except (ValueError, RecursionError) as problem:
+        said = str(problem).splitlines()[0]
+        raise InvalidInput(f"{file} is not TOML ({said}); see `serendip init --example`.") from None
+    for name in ("pool", "prior_data", "edges"):
+        if isinstance(values.get(name), str):
+            values[name] = str(file.parent / values[name])
+    return values
+
+
+def _kind(annotation: object) -> str:
+    """`Path`, `int`, `tuple[float, float] | None`, … without the modules they come from."""
+    plain = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return str(annotation) if "[" in str(annotation) else plain.replace("pathlib.", "")
+
+
+def _typed(name: str, kind: str, value: Any, beside: Path | None) -> Any:
+    """A plain value as its field wants it; lists become tuples, texts paths."""
+    if kind.startswith("Path"):
+        if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
+            raise InvalidInput(f"{name} must be the path of a file; got {value!r}.")
+        return (beside or Path()) / Path(value).expanduser()
+    if kind.startswith("tuple[float"):
+        try:
+            low, high = (float(part) for part in value)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(
+                f"{name} must be two numbers, low and high; got {value!r}."
+            ) from None
+        return (low, high)
+    if kind.startswith("tuple[str"):
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple) or not all(isinstance(p, str) for p in parts):
+            raise InvalidInput(f"{name} must be a list of words; got {value!r}.")
+        return tuple(part.strip() for part in parts)
+    if kind == "bool" and not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be true or false; got {value!r}.")
+    if kind == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+        raise InvalidInput(f"{name} must be a whole number; got {value!r}.")
+    if kind.startswith("str") and not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text; got {value!r}.")
+    return value
+
+
+def _check_whole(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**63:
+        raise InvalidInput(f"{name} must be a whole number from {least} on; got {value!r}.")

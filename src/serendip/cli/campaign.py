@@ -1,0 +1,272 @@
+"""`serendip init`, `ask`, `tell`, `undo` and `budget`: the loop of a campaign."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from serendip.cli.campaign_options import (
+    Force,
+    Form,
+    Format,
+    Name,
+    Out,
+    StoreOption,
+    Who,
+    emit,
+    say,
+)
+
+
+def init(
+    name: Annotated[
+        str | None, typer.Argument(help="A name for the campaign, or a TOML file with settings.")
+    ] = None,
+    pool: Annotated[
+        Path | None, typer.Option(help="CSV, TSV, XLSX or Parquet; one candidate a row.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The column results are written in; may be new.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Experiments there is money for.")] = None,
+    id: Annotated[str | None, typer.Option(help="The column that names the candidates.")] = None,
+    minimize: Annotated[
+        bool | None, typer.Option("--minimize", help="Smaller labels are better.")
+    ] = None,
+    range: Annotated[
+        tuple[float, float] | None, typer.Option(help="The smallest and largest label possible.")
+    ] = None,
+    categories: Annotated[
+        str | None, typer.Option(help="Labels in words, worst first: low,medium,high.")
+    ] = None,
+    binary: Annotated[bool | None, typer.Option("--binary", help="Every label is 0 or 1.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="linear, logistic, sparse, low-rank or graph. Default: fits.")
+    ] = None,
+    policy: Annotated[str | None, typer.Option(help="Who chooses. Default: ids.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all randomness. Default: 0.")] = None,
+    batch: Annotated[
+        int | None, typer.Option(help="Candidates per ask, unless told. Default: 8.")
+    ] = None,
+    prior_data: Annotated[
+        Path | None, typer.Option(help="A table of ids and labels known already.")
+    ] = None,
+    smiles: Annotated[str | None, typer.Option(help="The column of molecules, as SMILES.")] = None,
+    rows: Annotated[str | None, typer.Option(help="Low rank: column of the rows.")] = None,
+    columns: Annotated[str | None, typer.Option(help="Low rank: column of the columns.")] = None,
+    rank: Annotated[int | None, typer.Option(help="Low rank: the rank. Default: 2.")] = None,
+    edges: Annotated[
+        Path | None, typer.Option(help="Graph: a table with two columns of ids.")
+    ] = None,
+    features: Annotated[
+        list[str] | None, typer.Option(help="A column to use; repeat for more. Default: all.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; repeat for more.")
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="Empty feature cells: error (the default) or impute.")
+    ] = None,
+    snapshot: Annotated[
+        bool | None, typer.Option("--snapshot", help="Keep a copy of the pool beside the store.")
+    ] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Write campaign.toml, with every setting explained.")
+    ] = False,
+    store: StoreOption = None,
+    who: Who = None,
+) -> None:
+    """Begin a campaign on a table of candidates."""
+    if example:
+        _write_example(Path(name or "campaign.toml"))
+        return
+    given: dict[str, Any] = {
+        "pool": pool,
+        "label": label,
+        "budget": budget,
+        "id": id,
+        "minimize": minimize,
+        "range": range,
+        "categories": categories,
+        "binary": binary,
+        "model": model,
+        "policy": policy,
+        "seed": seed,
+        "batch": batch,
+        "prior_data": prior_data,
+        "smiles": smiles,
+        "rows": rows,
+        "columns": columns,
+        "rank": rank,
+        "edges": edges,
+        "features": features or None,
+        "ignore": ignore or None,
+        "missing": missing,
+        "snapshot": snapshot,
+    }
+    from serendip.campaigns.campaign import Campaign
+    from serendip.campaigns.spec import Settings, read_toml
+
+    values: dict[str, Any] = {"name": name}
+    if name is not None and name.lower().endswith(".toml"):
+        values = read_toml(Path(name))
+    values |= {key: value for key, value in given.items() if value is not None}
+    campaign = Campaign.create(Settings.from_mapping(values), store, who)
+    settings, known = campaign.settings, len(campaign.state.known)
+    typer.echo(
+        f"Campaign {settings.name!r} began: {len(campaign.candidates.ids)} candidates, money for "
+        f"{settings.budget} experiments, {settings.model} model, policy {settings.policy}."
+    )
+    if known:
+        typer.echo(f"{known} labels are known already; they cost nothing.")
+    for note in campaign.problem.framed.notes:
+        typer.echo(f"Note: {note}")
+    typer.echo(f"Kept in {campaign.store}.")
+    quoted = f"'{settings.name}'" if " " in settings.name else settings.name
+    typer.echo(f"Next: serendip ask {quoted} -n {min(settings.batch, settings.budget)} -o next.csv")
+
+
+def _write_example(file: Path) -> None:
+    from serendip.campaigns.cells import check_place, write_text
+    from serendip.campaigns.example import EXAMPLE
+
+    check_place(file, force=False)
+    write_text(EXAMPLE, file)
+    typer.echo(f"Written: {file}. Edit it, then: serendip init {file}")
+
+
+def ask(
+    name: Name,
+    count: Annotated[
+        int | None, typer.Option("-n", "--count", help="How many. Default: the campaign's batch.")
+    ] = None,
+    output: Out = None,
+    pending: Annotated[
+        bool, typer.Option("--pending", help="Show again what waits for a result; propose nothing.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Failed candidates may be proposed again.")
+    ] = False,
+    force: Force = False,
+    form: Form = Format.table,
+    store: StoreOption = None,
+    who: Who = None,
+) -> None:
+    """Propose what to measure next; the file is for the results, too."""
+    from serendip.campaigns.campaign import Campaign
+    from serendip.campaigns.cells import check_free, write_table
+    from serendip.core.errors import InvalidInput
+
+    campaign = Campaign.open(name, store, who)
+    if output is not None:
+        check_free(output, force, campaign.own_files)
+    table = campaign.pending() if pending else campaign.ask(count, retry_failed)
+    wanted = campaign.settings.batch if count is None else count
+    if not pending and len(table) < wanted:
+        say(f"Only {len(table)} could be proposed: no more is left of the budget or the pool.")
+    if output is not None:
+        try:
+            write_table(table, output)
+        except InvalidInput as problem:
+            raise InvalidInput(
+                f"{problem} The proposals are recorded: `serendip ask {name} --pending` shows them."
+            ) from None
+    if output is None or form is not Format.table:
+        emit(table, form, [table.columns[0], "expected", "uncertainty", "chance_of_top"])
+        if form is Format.table:
+            for row in table.to_dict("records"):
+                typer.echo(f"{row[table.columns[0]]}: {row['reason']}")
+            typer.echo(f"Results: serendip tell {name} --item ID --value NUMBER")
+    else:
+        typer.echo(f"Written: {output}, {len(table)} proposals.")
+        typer.echo(
+            f"Fill in the column {campaign.settings.label!r} (or write failed or excluded), "
+            f"then: serendip tell {name} {output}"
+        )
+
+
+def tell(
+    name: Name,
+    results: Annotated[
+        Path | None, typer.Argument(help="A table with ids and labels, such as ask wrote.")
+    ] = None,
+    item: Annotated[str | None, typer.Option("--item", help="One candidate.")] = None,
+    value: Annotated[str | None, typer.Option("--value", help="Its label.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Its experiment failed.")] = False,
+    exclude: Annotated[bool, typer.Option("--exclude", help="Never propose it again.")] = False,
+    correct: Annotated[
+        bool, typer.Option("--correct", help="Replace labels that were told before.")
+    ] = False,
+    store: StoreOption = None,
+    who: Who = None,
+) -> None:
+    """Record results: a file, or one candidate. An empty label in a file means: not yet."""
+    from serendip.campaigns.campaign import Campaign
+    from serendip.core.errors import InvalidInput
+
+    said = sum((value is not None, failed, exclude))
+    if (results is None) == (item is None) or (item is not None) != (said == 1) or said > 1:
+        raise InvalidInput(
+            "Tell either a file of results, or --item ID with one of --value, --failed and "
+            "--exclude."
+        )
+    if value is not None and not value.strip():
+        raise InvalidInput("--value is empty; give the label.")
+    campaign = Campaign.open(name, store, who)
+    if item is not None:
+        word = "failed" if failed else "excluded" if exclude else value
+        decision = campaign.tell({item: word}, correct)
+    else:
+        assert results is not None  # checked above
+        decision = campaign.tell(results, correct)
+    _confirm(campaign, decision)
+
+
+def _confirm(campaign: Any, decision: Any) -> None:
+    from collections import Counter
+
+    kinds = Counter(type(event).__name__ for event in decision.events)
+    words = {"Told": "measured", "Failed": "failed", "Excluded": "excluded", "Corrected": "changed"}
+    parts = [f"{kinds[kind]} {word}" for kind, word in words.items() if kinds[kind]]
+    typer.echo(f"Recorded: {', '.join(parts) or 'nothing new'}.")
+    if decision.repeats:
+        typer.echo(f"Told before, unchanged: {', '.join(decision.repeats[:8])}.")
+    if decision.unproposed:
+        typer.echo(f"Not proposed by the campaign: {', '.join(decision.unproposed[:8])}.")
+    state = campaign.state
+    typer.echo(f"Experiments: {state.spent} of {state.budget} spent, {len(state.pending)} pending.")
+
+
+def undo(
+    name: Name,
+    item: Annotated[
+        str | None, typer.Option("--item", help="Take back the last that happened to this one.")
+    ] = None,
+    event: Annotated[int | None, typer.Option("--event", help="Take back this event.")] = None,
+    store: StoreOption = None,
+    who: Who = None,
+) -> None:
+    """Take back the last command; it stays in the log and no longer counts."""
+    from serendip.campaigns.campaign import Campaign
+    from serendip.core.errors import InvalidInput
+
+    if item is not None and event is not None:
+        raise InvalidInput("Give --item or --event, not both.")
+    campaign = Campaign.open(name, store, who)
+    for words in campaign.undo(item, event):
+        typer.echo(f"Taken back: {words}")
+
+
+def budget(
+    name: Name,
+    experiments: Annotated[int, typer.Argument(help="Experiments there is money for, in all.")],
+    store: StoreOption = None,
+    who: Who = None,
+) -> None:
+    """Change how many experiments there is money for."""
+    from serendip.campaigns.campaign import Campaign
+
+    campaign = Campaign.open(name, store, who)
+    campaign.rebudget(experiments)
+    state = campaign.state
+    typer.echo(f"The budget is {state.budget} experiments, of which {state.remaining} remain.")

@@ -1,0 +1,97 @@
+"""What the campaign commands share: options, and how a table is shown or written."""
+
+import json
+import math
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+
+class Format(StrEnum):
+    """How a result is printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+Name = Annotated[str, typer.Argument(help="The campaign, as `serendip list` shows it.")]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        envvar="SERENDIP_STORE",
+        show_envvar=True,
+        help="A SQLite file or a postgresql:// URL. Default: serendip.db in this folder.",
+    ),
+]
+Who = Annotated[str | None, typer.Option("--who", help="Who you are. Default: your login.")]
+Form = Annotated[Format, typer.Option("--format", help="What to print.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="A file to write: .csv, .tsv, .xlsx or .parquet."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Write over the output file.")]
+
+
+def emit(
+    frame: "pd.DataFrame", form: Format, shown: "Sequence[str] | None" = None, title: str = ""
+) -> None:
+    """A table on standard output; formulas are made harmless in CSV.
+
+    Args:
+        frame: The table.
+        form: How it is printed.
+        shown: Columns that a terminal has room for; by default all.
+        title: Over the table.
+    """
+    if form is Format.json:
+        typer.echo(json.dumps(records(frame), indent=2, allow_nan=False))
+    elif form is Format.csv:
+        from serendip.campaigns.cells import harmless
+
+        harmless(frame).to_csv(sys.stdout, index=False)
+    else:
+        from serendip.cli.show import print_table
+
+        columns = list(frame.columns) if shown is None else [c for c in shown if c in frame.columns]
+        rows = frame[columns].to_numpy(dtype=object).tolist()
+        print_table(columns, [[cell(value) for value in row] for row in rows], title=title)
+
+
+def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Rows as plain dictionaries; no value is null."""
+    rows = frame.astype(object).to_dict("records")
+    return [{str(name): _plain(value) for name, value in row.items()} for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "item"):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if str(value) in ("<NA>", "NaT") else str(value)
+
+
+def cell(value: Any) -> str:
+    """A value as a terminal shows it; brackets are not taken for colours."""
+    plain = _plain(value)
+    if plain is None:
+        return ""
+    text = f"{plain:.4g}" if isinstance(plain, float) else str(plain)
+    return text.replace("[", r"\[")
+
+
+def say(text: str) -> None:
+    """A remark beside the result, on standard error."""
+    typer.echo(text, err=True)

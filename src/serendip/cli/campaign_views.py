@@ -1,0 +1,228 @@
+"""`serendip status`, `predict`, `report`, `export`, `list` and `doctor`: looking at campaigns."""
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from serendip.cli.campaign_options import (
+    Force,
+    Form,
+    Format,
+    Name,
+    Out,
+    StoreOption,
+    Who,
+    emit,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from serendip.campaigns.campaign import Campaign
+
+
+_AHEAD = (
+    "expected_total",
+    "low",
+    "high",
+    "level",
+    "total_so_far",
+    "value_of_ten_more",
+    "random_total",
+    "stop_advice",
+)
+
+
+class What(StrEnum):
+    """Which table to export."""
+
+    results = "results"
+    pending = "pending"
+    predictions = "predictions"
+    events = "events"
+
+
+def status(
+    name: Name,
+    forecast: Annotated[
+        bool, typer.Option("--forecast/--no-forecast", help="Look ahead, which takes a moment.")
+    ] = True,
+    form: Form = Format.table,
+    store: StoreOption = None,
+) -> None:
+    """Where a campaign stands, and what the rest of the budget should bring."""
+    from serendip.campaigns.campaign import Campaign
+
+    campaign = Campaign.open(name, store)
+    found = asdict(campaign.status())
+    if forecast:
+        future = campaign.forecast()
+        found["forecast"] = {name: getattr(future, name) for name in _AHEAD}
+    if form is Format.json:
+        typer.echo(json.dumps(found, indent=2, default=str))
+        return
+    ahead = found.pop("forecast", {})
+    flat = {**found, **{f"forecast: {key}": value for key, value in ahead.items()}}
+    if form is Format.csv:
+        import pandas as pd
+
+        emit(pd.DataFrame([flat]), form)
+        return
+    _print_status(campaign, found, ahead)
+
+
+def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[str, object]) -> None:
+    state = campaign.state
+    typer.echo(f"{campaign.name}: {found['candidates']} candidates in {found['pool']}")
+    typer.echo(
+        f"Experiments: {state.spent} of {state.budget} spent ({found['measured']} measured, "
+        f"{found['failed']} failed), {found['pending']} pending, {found['excluded']} excluded, "
+        f"{found['known']} known before"
+    )
+    if state.results:
+        typer.echo(
+            f"Sum of {found['label']}: {found['total']:.6g}; best {found['best']:.6g} "
+            f"({found['best_item']})"
+        )
+    if ahead:
+        typer.echo(
+            f"At the end of the budget: {ahead['expected_total']:.4g} expected, "
+            f"{ahead['low']:.4g} to {ahead['high']:.4g} in {ahead['level']:.0%} of cases; "
+            f"random choice {ahead['random_total']:.4g}"
+        )
+        typer.echo(f"Ten more experiments would add {ahead['value_of_ten_more']:.4g}.")
+        typer.echo(str(ahead["stop_advice"]))
+    typer.echo(f"Last: {found['last']}")
+
+
+def predict(
+    name: Name,
+    output: Out = None,
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, help="Only the best so many, by expected value.")
+    ] = None,
+    force: Force = False,
+    form: Form = Format.table,
+    store: StoreOption = None,
+) -> None:
+    """Every candidate with its expected value, uncertainty and chance of being at the top."""
+    from serendip.campaigns.campaign import Campaign
+
+    campaign = Campaign.open(name, store)
+    _check(campaign, output, force)
+    table = campaign.predict()
+    if top is not None or (form is Format.table and output is None):
+        ascending = campaign.settings.minimize
+        table = table.sort_values("expected", ascending=ascending, kind="stable")
+        table = table.head(top if top is not None else 20)
+    shown = [table.columns[0], "state", "expected", "uncertainty"]
+    shown += [column for column in table.columns if str(column).startswith("chance")]
+    _show(table, output, form, shown)
+
+
+def report(
+    name: Name,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The HTML file. Default: NAME.html.")
+    ] = None,
+    force: Force = False,
+    store: StoreOption = None,
+) -> None:
+    """A page with plots that needs nothing else: progress, forecast, proposals, the log."""
+    from serendip.campaigns.campaign import Campaign
+    from serendip.campaigns.cells import check_place, write_text
+
+    campaign = Campaign.open(name, store)
+    file = output or Path(f"{name}.html")
+    check_place(file, force or output is None, campaign.own_files)
+    write_text(campaign.report(), file)
+    typer.echo(f"Written: {file}")
+
+
+def export(
+    name: Name,
+    what: Annotated[What, typer.Option("--what", help="Which table.")] = What.results,
+    output: Out = None,
+    force: Force = False,
+    form: Form = Format.csv,
+    store: StoreOption = None,
+) -> None:
+    """Results, pending proposals, predictions or the whole log as a table."""
+    from serendip.campaigns.campaign import Campaign
+
+    campaign = Campaign.open(name, store)
+    _check(campaign, output, force)
+    _show(campaign.export(what.value), output, form)
+
+
+def list_campaigns(form: Form = Format.table, store: StoreOption = None) -> None:
+    """Every campaign of the store."""
+    import pandas as pd
+
+    from serendip.campaigns.campaign import Campaign
+    from serendip.campaigns.store import Store
+
+    place = Store.open(store)
+    rows = []
+    for info in place.campaigns():
+        found = asdict(Campaign(place, info.name).status())
+        kept = ("name", "label", "candidates", "budget", "measured", "failed", "pending", "best")
+        rows.append({key: found[key] for key in kept})
+    if not rows and form is Format.table:
+        typer.echo(f"{place} holds no campaign yet; `serendip init` begins one.")
+        return
+    emit(pd.DataFrame(rows), form, title=str(place))
+
+
+def doctor(
+    name: Annotated[str | None, typer.Argument(help="One campaign. Default: all.")] = None,
+    pool: Annotated[
+        Path | None, typer.Option("--pool", help="Where the pool file of the campaign is now.")
+    ] = None,
+    form: Form = Format.table,
+    store: StoreOption = None,
+    who: Who = None,
+) -> None:
+    """Check store, log, pool and environment; exit code 1 where something needs repair."""
+    import pandas as pd
+
+    from serendip.campaigns.doctor import examine
+    from serendip.core.errors import InvalidInput
+
+    if pool is not None:
+        from serendip.campaigns.campaign import Campaign
+
+        if name is None:
+            raise InvalidInput("--pool needs the name of the campaign whose pool it is.")
+        Campaign.open(name, store, who).move_pool(pool)
+    findings = examine(store, name)
+    if form is Format.table:
+        for one in findings:
+            typer.echo(f"{one.state:8} {one.check}: {one.detail}")
+    else:
+        emit(pd.DataFrame([asdict(one) for one in findings]), form)
+    if any(one.state == "problem" for one in findings):
+        raise typer.Exit(1)
+
+
+def _check(campaign: "Campaign", output: Path | None, force: bool) -> None:
+    from serendip.campaigns.cells import check_free
+
+    if output is not None:
+        check_free(output, force, campaign.own_files)
+
+
+def _show(
+    table: "pd.DataFrame", output: Path | None, form: Format, shown: list[str] | None = None
+) -> None:
+    from serendip.campaigns.cells import write_table
+
+    if output is None:
+        emit(table, form, shown)
+        return
+    write_table(table, output)
+    typer.echo(f"Written: {output}, {len(table)} rows.")
