@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from serendip.backtests import Backtest as Backtest
     from serendip.backtests import backtest as backtest
+    from serendip.campaigns.campaign import Campaign as Campaign
     from serendip.core.data import Choice as Choice
     from serendip.core.data import Observation as Observation
     from serendip.core.errors import InvalidInput as InvalidInput
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from serendip.loop import play as play
     from serendip.loop import suggest as suggest
     from serendip.models.finite import FiniteModel as FiniteModel
+    from serendip.models.gp import GaussianProcessModel as GaussianProcessModel
     from serendip.models.graph import GraphModel as GraphModel
     from serendip.models.linear import LinearModel as LinearModel
     from serendip.models.logistic import LogisticModel as LogisticModel
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "serendip.backtests": ("Backtest", "backtest"),
+    "serendip.campaigns.campaign": ("Campaign",),
     "serendip.core.data": ("Choice", "Observation"),
     "serendip.core.errors": ("InvalidInput", "SerendipError"),
     "serendip.core.labels": ("Binary", "Continuous", "Ordered"),
@@ -52,6 +55,7 @@ _HOMES = {
     "serendip.core.rng": ("stream",),
     "serendip.framing": ("Columns",),
     "serendip.models.finite": ("FiniteModel",),
+    "serendip.models.gp": ("GaussianProcessModel",),
     "serendip.models.graph": ("GraphModel",),
     "serendip.models.linear": ("LinearModel",),
     "serendip.models.logistic": ("LogisticModel",),
