@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from serendip.cli.show import Format
+
 if TYPE_CHECKING:
     from serendip.backtests import Backtest
-
-
-class Format(StrEnum):
-    """How the result is printed."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 class Missing(StrEnum):

@@ -8,7 +8,6 @@ import typer
 from serendip.cli.campaign_options import (
     Force,
     Form,
-    Format,
     Name,
     Out,
     StoreOption,
@@ -16,6 +15,7 @@ from serendip.cli.campaign_options import (
     emit,
     say,
 )
+from serendip.cli.show import Format
 
 
 def init(

@@ -3,24 +3,17 @@
 import json
 import math
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from serendip.cli.show import Format
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
-
-
-class Format(StrEnum):
-    """How a result is printed."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 Name = Annotated[str, typer.Argument(help="The campaign, as `serendip list` shows it.")]

@@ -11,13 +11,13 @@ import typer
 from serendip.cli.campaign_options import (
     Force,
     Form,
-    Format,
     Name,
     Out,
     StoreOption,
     Who,
     emit,
 )
+from serendip.cli.show import Format
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,12 +4,12 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from serendip.cli.show import Format
 from serendip.environments.datasets import DATASETS, download, find_data_folder, load, verify
 
 app = typer.Typer(
@@ -17,14 +17,6 @@ app = typer.Typer(
     help="The real data sets: what there is, whether the files are intact, where to get them.",
     no_args_is_help=True,
 )
-
-
-class Format(StrEnum):
-    """How a table is shown."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 Name = Annotated[str, typer.Argument(help="A data set, as `list` shows it.")]

@@ -3,6 +3,15 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
+
+
+class Format(StrEnum):
+    """How a result is printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
 
 
 @contextmanager
