@@ -26,12 +26,13 @@ types: $(READY)
 unit: $(READY)
 	$(BIN)/pytest -n 2 -m "not statistical and not reproduction"
 
-# Slow tests of chance, in a reduced form here; `make statistical` runs them in full.
+# Slow tests of chance, in a reduced form here; `make statistical` runs them in full, with the kill
+# and crowd tests of the store.
 reproduction: $(READY)
 	$(BIN)/pytest -n 2 -m "statistical or reproduction"
 
 statistical: $(READY)
-	SERENDIP_FULL=1 $(BIN)/pytest -n 2 -m "statistical or reproduction"
+	SERENDIP_FULL=1 $(BIN)/pytest -n 2 -m "statistical or reproduction or stress"
 
 check: $(READY)
 	$(BIN)/serendip reproduce check

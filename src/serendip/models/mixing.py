@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
@@ -72,6 +71,8 @@ def _split(series: Floats) -> Floats:
 
 def _normalised(series: Floats) -> Floats:
     """Normal scores of the ranks over all sweeps and chains."""
+    from scipy.stats import rankdata  # slow to import, and rarely needed
+
     flat = series.reshape(-1, series.shape[2])
     scores = ndtri((rankdata(flat, axis=0) - 0.375) / (len(flat) + 0.25))
     return np.asarray(scores).reshape(series.shape)
