@@ -60,7 +60,7 @@ def check(where, facts):
 
 @pytest.mark.stress
 def test_kill_at_random_moments(where):
-    n, rounds = (600, 200) if FULL else (200, 12)
+    n, rounds = (1500, 200) if FULL else (200, 12)  # too many to run out of
     write_pool(n=n)
     Campaign.create(settings(budget=n - 50), where)
     made = run_workers("kill", where, "screen", rounds, 1, limit=900)
@@ -78,6 +78,7 @@ def test_crowds(where):
     write_pool(n=n)
     Campaign.create(settings(budget=n - 50), where)
     made = run_workers("crowd", where, "screen", count, seconds, 2)
+    assert not [fact for fact in made["facts"] if "problem" in fact]
     assert made["codes"] == [0] * count
     proposed, told = check(where, made["facts"])
     assert proposed > count / 2

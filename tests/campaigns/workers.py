@@ -18,6 +18,7 @@ import time
 from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.errors import NothingLeft
 from serendip.campaigns.proposing import proposals
+from serendip.core.errors import AlreadyLabelled
 
 
 def label(item):
@@ -48,12 +49,15 @@ def work(campaign, acknowledge, luck, seconds):
         for item in mine[: luck.randrange(1, 5)]:
             if campaign.state.condition(item) != "proposed":
                 continue
-            if luck.random() < 0.1:
-                campaign.fail(item)
-                acknowledge({"failed": item})
-            else:
-                campaign.tell({item: label(item)})
-                acknowledge({"told": item, "value": label(item)})
+            try:
+                if luck.random() < 0.1:
+                    campaign.fail(item)
+                    acknowledge({"failed": item})
+                else:
+                    campaign.tell({item: label(item)})
+                    acknowledge({"told": item, "value": label(item)})
+            except AlreadyLabelled:
+                continue  # a colleague who had taken over the same proposal was first
         mine = [item for item in mine if campaign.state.condition(item) == "proposed"]
 
 
