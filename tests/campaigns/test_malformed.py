@@ -36,7 +36,7 @@ def fingerprint():
     return [(info.name, info.version, store.read(info.name)[1]) for info in store.campaigns()]
 
 
-def refused(lab, *arguments):
+def check_refused(lab, *arguments):
     """Runs a command that must be refused; returns what it said."""
     before = fingerprint()
     code, out, err = serendip(*arguments)
@@ -93,6 +93,7 @@ TABLES = {
     "hexadecimal": b"code,yield\nc010,0x10\n",
     "nested list": b"code,yield\nc010,[1]\n",
     "very long": b"code,yield\nc010," + b"9" * 5000 + b"\n",
+    "line separators in the header": b"\x01\x85\x01,yield\nc010,1\n",
     "very long id": b"code,yield\n" + b"c" * 100_000 + b",1\n",
 }
 
@@ -103,7 +104,7 @@ def test_broken_results(lab, name, ending):
     file = lab / f"results{ending}"
     data = TABLES[name]
     file.write_bytes(data.replace(b",", b"\t") if ending == ".tsv" else data)
-    refused(lab, "tell", "screen", file)
+    check_refused(lab, "tell", "screen", file)
 
 
 def cell(draw):
@@ -167,7 +168,7 @@ def test_generated_results_with_one_thing_wrong(lab, table, separator):
         lines.append(separator.join(f'"{one}"' if separator in one else one for one in bare))
     file = lab / ("generated.tsv" if separator == "\t" else "generated.csv")
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    refused(lab, "tell", "screen", file)
+    check_refused(lab, "tell", "screen", file)
 
 
 @effort(
@@ -180,7 +181,7 @@ def test_generated_results_with_one_thing_wrong(lab, table, separator):
 def test_random_bytes_are_no_results(lab, data, ending):
     file = lab / f"bytes{ending}"
     file.write_bytes(data)
-    refused(lab, "tell", "screen", file)
+    check_refused(lab, "tell", "screen", file)
 
 
 POOLS = {
@@ -206,7 +207,7 @@ def test_broken_pools(lab, name):
     file = lab / "broken.csv"
     file.write_bytes(POOLS[name])
     options = ["--pool", file, "--label", "yield", "--budget", 3, "--id", "code"]
-    refused(lab, "init", "other", *options)
+    check_refused(lab, "init", "other", *options)
 
 
 BEGIN = ["--pool", "pool.csv", "--label", "yield", "--budget", "3", "--id", "code"]
@@ -245,7 +246,7 @@ SETTINGS = [
 @pytest.mark.parametrize("text", SETTINGS)
 def test_broken_settings(lab, text):
     (lab / "bad.toml").write_text(text, encoding="utf-8")
-    refused(lab, "init", lab / "bad.toml")
+    check_refused(lab, "init", lab / "bad.toml")
 
 
 @pytest.mark.parametrize(
@@ -310,5 +311,5 @@ def test_broken_settings(lab, text):
     ids=" ".join,
 )
 def test_broken_commands(lab, arguments):
-    refused(lab, *arguments)
+    check_refused(lab, *arguments)
     assert (lab / "pool.csv").read_text().startswith("code,acid,heat,solvent\n")

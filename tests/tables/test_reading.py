@@ -230,7 +230,7 @@ FUZZ = settings(
 )
 
 
-def survives(file: Path) -> None:
+def check_survives(file: Path) -> None:
     """A frame or a sentence, at every step; anything else fails the test."""
     with contextlib.suppress(InvalidInput):
         frame = read_table(file)
@@ -249,7 +249,7 @@ def survives(file: Path) -> None:
 @FUZZ
 @given(data=st.binary(max_size=200), ending=st.sampled_from(["csv", "tsv", "xlsx", "parquet"]))
 def test_random_bytes_never_crash(tmp_path: Path, data: bytes, ending: str) -> None:
-    survives(written(tmp_path, data, f"pool.{ending}"))
+    check_survives(written(tmp_path, data, f"pool.{ending}"))
 
 
 @FUZZ
@@ -263,7 +263,7 @@ def test_random_tables_never_crash(
     tmp_path: Path, rows: list[list[str]], separator: str, end: str, encoding: str
 ) -> None:
     text = end.join(separator.join(row) for row in rows)
-    survives(written(tmp_path, text.encode(encoding, "ignore")))
+    check_survives(written(tmp_path, text.encode(encoding, "ignore")))
 
 
 @FUZZ
@@ -276,4 +276,4 @@ def test_mutated_tables_never_crash(
     tmp_path: Path, rows: list[list[str]], place: int, wedge: bytes
 ) -> None:
     text = "\n".join([";".join(row) for row in [["a", "b", "c"], *rows]]).encode("utf-8", "ignore")
-    survives(written(tmp_path, text[:place] + wedge + text[place:]))
+    check_survives(written(tmp_path, text[:place] + wedge + text[place:]))

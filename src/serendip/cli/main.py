@@ -60,7 +60,7 @@ def run() -> None:
     try:
         app()
     except SerendipError as problem:
-        typer.echo(f"serendip: {problem}", err=True)
+        typer.echo(f"serendip: {_printable(str(problem))}", err=True)
         sys.exit(3 if type(problem).__name__ == "NothingLeft" else 2)
     except KeyboardInterrupt:
         typer.echo("serendip: stopped; what was finished is kept.", err=True)
@@ -70,6 +70,13 @@ def run() -> None:
     except OSError as problem:
         typer.echo(f"serendip: {problem.strerror or problem} ({problem.filename}).", err=True)
         sys.exit(2)
+
+
+def _printable(text: str) -> str:
+    """One line: a table's own control characters are shown, not obeyed by the terminal."""
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
 
 
 def _version(asked: bool) -> None:
