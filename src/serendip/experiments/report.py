@@ -47,9 +47,9 @@ _CLOSING = """## What does not reproduce, and why
   good as or better than every information-directed policy that looks at one best candidate.
 - **Choices made after looking.** On the star graph at σ² = 0.1 the first 20 seeds could not tell
   SampleVIDS and Thompson apart (−6.94 [−15.86, +1.98]; Thompson has rare, very bad runs), and 40
-  more were run: its interval over all 60 is not that of a test fixed in advance. “At the figure's scale” was
-  made a criterion after the complete graph at σ² = 1 had failed a stricter one, a gap below a tenth
-  of Thompson's regret; by that one it fails.
+  more were run: its interval over all 60 is not that of a test fixed in advance. The rule “at the
+  figure's scale” was set after the complete graph at σ² = 1 had failed a stricter one, a gap below
+  a tenth of Thompson's regret; by that one it fails.
 - **Noise.** The paper does not print the noise of its linear figures. `linear` has variance one,
   `linear-printed` that of the authors' code.
 """
