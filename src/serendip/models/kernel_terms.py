@@ -20,6 +20,7 @@ Sketch = Callable[[Floats], Floats]
 """(b, d) to (b, F) random features, with E[φ(x)ᵀφ(z)] = k(x, z). A frozen dataclass."""
 
 Columns = tuple[int, ...]
+Relevance = tuple[float, ...]
 
 _ORTHOGONAL = 64
 """Columns up to which random directions are made orthogonal; with more they nearly are."""
@@ -61,19 +62,21 @@ class SketchedTerm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """k(x, z) = xᵀz / divisor over some columns."""
+    """k(x, z) = Σ_c r_c x_c z_c / divisor over some columns."""
 
     columns: Columns
     divisor: float
     """How many columns of unit size they count for: the levels of a text count as one."""
+    relevance: Relevance = ()
+    """r, one for each column; none for all 1."""
 
     def features(self, x: Floats) -> Floats:
         """(b, columns)"""
-        return np.asarray(x[:, self.columns] / np.sqrt(self.divisor))
+        return np.asarray(chosen(x, self.columns, self.relevance) / np.sqrt(self.divisor))
 
     def diagonal(self, x: Floats) -> Floats:
         """(b,) squared length."""
-        return norms(x[:, self.columns]) / self.divisor
+        return norms(chosen(x, self.columns, self.relevance)) / self.divisor
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ def _check_shape(lengthscale: float, smoothness: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """RBF or Matérn, a function of r = ‖x − z‖ / ℓ over some columns.
+    """RBF or Matérn, a function of r² = Σ_c r_c (x_c − z_c)² / ℓ² over some columns.
 
     RBF exp(−r²/2); Matérn 5/2 (1 + a + a²/3)e^{−a}, a = √5 r; Matérn 3/2 (1 + a)e^{−a}, a = √3 r.
     """
@@ -146,13 +149,15 @@ class Radial:
     lengthscale: float
     smoothness: float = np.inf
     """ν: 3/2 or 5/2; infinite for the RBF kernel."""
+    relevance: Relevance = ()
+    """r_c, one for each column; none for all 1."""
 
     def __post_init__(self) -> None:
         _check_shape(self.lengthscale, self.smoothness)
 
     def matrix(self, x: Floats, z: Floats) -> Floats:
         """(b, c)"""
-        x, z = (part[:, self.columns] / self.lengthscale for part in (x, z))
+        x, z = (chosen(x, self.columns, self.relevance) / self.lengthscale for x in (x, z))
         found, lengths, others = x @ z.T, norms(x), norms(z)
         for start in range(0, len(x), _ROWS):
             rows = slice(start, start + _ROWS)
@@ -183,7 +188,14 @@ class Radial:
         if np.isfinite(self.smoothness):
             degrees = 2.0 * self.smoothness
             frequencies *= np.sqrt(degrees / rng.chisquare(degrees, count))
+        if self.relevance:
+            frequencies *= np.sqrt(self.relevance)[:, None]
         return WaveSketch(self.columns, frequencies)
+
+
+def chosen(x: Floats, columns: Columns, relevance: Relevance) -> Floats:
+    """(b, columns) √r_c x_c."""
+    return np.asarray(x[:, columns] * np.sqrt(relevance) if relevance else x[:, columns])
 
 
 def norms(rows: Floats) -> Floats:
