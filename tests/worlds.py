@@ -15,6 +15,7 @@ from serendip.environments.low_rank import low_rank_world
 from serendip.environments.sparse import sparse_world
 from serendip.environments.world import World
 from serendip.models.finite import FiniteModel
+from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.linear import LinearModel
@@ -83,6 +84,7 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
     ),
     _graph,
     lambda: Problem("gp", linear_world(40, 4, 0.3, stream(7, "gp")), GaussianProcessModel(4)),
+    lambda: Problem("forest", linear_world(40, 4, 0.3, stream(8, "forest")), ForestModel(4)),
     lambda: _finite(Bernoulli()),
     lambda: _finite(Gaussian(0.1)),
 )

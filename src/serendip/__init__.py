@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from serendip.loop import play as play
     from serendip.loop import suggest as suggest
     from serendip.models.finite import FiniteModel as FiniteModel
+    from serendip.models.forest import ForestModel as ForestModel
     from serendip.models.gp import GaussianProcessModel as GaussianProcessModel
     from serendip.models.graph import GraphModel as GraphModel
     from serendip.models.linear import LinearModel as LinearModel
@@ -55,6 +56,7 @@ _HOMES = {
     "serendip.core.rng": ("stream",),
     "serendip.framing": ("Columns",),
     "serendip.models.finite": ("FiniteModel",),
+    "serendip.models.forest": ("ForestModel",),
     "serendip.models.gp": ("GaussianProcessModel",),
     "serendip.models.graph": ("GraphModel",),
     "serendip.models.linear": ("LinearModel",),

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model
+from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.kernels import Group
@@ -29,10 +30,14 @@ MODELS: Mapping[str, str] = {
     "logistic": "logistic regression for labels between 0 and 1",
     "sparse": "linear regression in which few features matter",
     "gp": "Gaussian processes, their kernel, noise and scale inferred",
+    "forest": "randomised trees, calibrated by labels left out",
     "low-rank": "a table of rows × columns of low rank",
     "graph": "labels of a node, with those of its neighbours",
 }
 """Every model by the name that commands use."""
+
+_WITH_CONSTANT = ("gp", "forest")
+"""Models that have a constant of their own and take labels in any unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ def frame_problem(
         spec.features,
         (*not_features, *spec.ignore),
         missing=spec.missing,
-        constant=spec.model != "gp",
+        constant=spec.model not in _WITH_CONSTANT,
     )
     d = encoded.x.shape[1]
     models: dict[str, Model[Any]] = {
@@ -107,8 +112,9 @@ def frame_problem(
         "logistic": LogisticModel(d, prior_variance=4.0 / d),
         "sparse": SparseLinearModel(d),
         "gp": GaussianProcessModel(d, groups_of(encoded.names, [str(c) for c in frame.columns])),
+        "forest": ForestModel(d),
     }
-    unit_labels = spec.model not in ("linear", "gp")
+    unit_labels = spec.model not in ("linear", *_WITH_CONSTANT)
     return Framed(encoded.x, models[spec.model], None, unit_labels, encoded.notes)
 
 
