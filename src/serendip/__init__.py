@@ -55,6 +55,7 @@ _HOMES = {
     "serendip.core.likelihood": ("Bernoulli", "Gaussian"),
     "serendip.core.rng": ("stream",),
     "serendip.framing": ("Columns",),
+    "serendip.models.auto": ("AutoModel", "Member"),
     "serendip.models.finite": ("FiniteModel",),
     "serendip.models.forest": ("ForestModel",),
     "serendip.models.gp": ("GaussianProcessModel",),

@@ -1,6 +1,6 @@
 """From a user's table to a pool and a model: what the columns mean, and what will be believed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,40 +11,24 @@ from scipy.sparse import csr_array
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model
-from serendip.models.forest import ForestModel
-from serendip.models.gp import GaussianProcessModel
+from serendip.model_names import MODELS, usual_model
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.kernels import Group
-from serendip.models.linear import LinearModel
-from serendip.models.logistic import LogisticModel
 from serendip.models.low_rank import LowRankModel
-from serendip.models.sparse_linear import SparseLinearModel
 from serendip.spec import known
+from serendip.table_models import ANY_UNIT, OWN_CONSTANT, table_model
 from serendip.tables import encode_features, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MODELS: Mapping[str, str] = {
-    "linear": "linear regression, its scales inferred",
-    "logistic": "logistic regression for labels between 0 and 1",
-    "sparse": "linear regression in which few features matter",
-    "gp": "Gaussian processes, their kernel, noise and scale inferred",
-    "forest": "randomised trees, calibrated by labels left out",
-    "low-rank": "a table of rows × columns of low rank",
-    "graph": "labels of a node, with those of its neighbours",
-}
-"""Every model by the name that commands use."""
-
-_WITH_CONSTANT = ("gp", "forest")
-"""Models that have a constant of their own and take labels in any unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """What the columns of a table are to a model."""
 
-    model: str = "linear"
+    model: str = ""
+    """By default what fits: see `usual_model`."""
     features: tuple[str, ...] | None = None
     """Columns to use; None for all but the label, the id and those ignored."""
     ignore: tuple[str, ...] = ()
@@ -58,6 +42,9 @@ class Columns:
     """Graph: a table with two columns of ids, one row an edge."""
 
     def __post_init__(self) -> None:
+        if not self.model:
+            usual = usual_model(self.rows, self.columns, self.edges)
+            object.__setattr__(self, "model", usual)
         known(self.model, MODELS, "model", "models")
         if (self.model == "low-rank") != (self.rows is not None and self.columns is not None):
             raise InvalidInput(
@@ -81,6 +68,8 @@ class Framed:
     unit_labels: bool
     """Whether the model wants labels mapped to [0, 1]."""
     notes: tuple[str, ...]
+    groups: tuple[Group, ...] = ()
+    """Features by the column of the table they come from."""
 
 
 def frame_problem(
@@ -103,19 +92,11 @@ def frame_problem(
         spec.features,
         (*not_features, *spec.ignore),
         missing=spec.missing,
-        constant=spec.model not in _WITH_CONSTANT,
+        constant=spec.model not in OWN_CONSTANT,
     )
-    d = encoded.x.shape[1]
-    models: dict[str, Model[Any]] = {
-        "linear": LinearModel(d, constant_column=d - 1),
-        # Features of unit size: xᵀθ then has a prior standard deviation of two, chances of 12–88 %.
-        "logistic": LogisticModel(d, prior_variance=4.0 / d),
-        "sparse": SparseLinearModel(d),
-        "gp": GaussianProcessModel(d, groups_of(encoded.names, [str(c) for c in frame.columns])),
-        "forest": ForestModel(d),
-    }
-    unit_labels = spec.model not in ("linear", *_WITH_CONSTANT)
-    return Framed(encoded.x, models[spec.model], None, unit_labels, encoded.notes)
+    groups = groups_of(encoded.names, [str(name) for name in frame.columns])
+    model = table_model(spec.model, encoded.x.shape[1], groups)
+    return Framed(encoded.x, model, None, spec.model not in ANY_UNIT, encoded.notes, groups)
 
 
 def groups_of(names: Sequence[str], columns: Sequence[str]) -> tuple[Group, ...]:

@@ -208,8 +208,9 @@ def test_the_tradeoff_is_that_of_the_dense_covariance():
     doubtful = contenders(DensePool(fresh), optima(DensePool(fresh), draws, 4))
     found = draws.tradeoff(doubtful)(block)
     regret, gain = naive_tradeoff(posterior, draws, doubtful, block)
-    np.testing.assert_allclose(found.regret, regret, rtol=1e-5, atol=1e-8)
-    np.testing.assert_allclose(found.gain, gain, rtol=1e-5)
+    # Grid points of less than a thousandth are left out.
+    np.testing.assert_allclose(found.regret, regret, rtol=5e-3, atol=1e-8)
+    np.testing.assert_allclose(found.gain, gain, rtol=5e-3)
     np.testing.assert_allclose(found.mean, posterior.moments()(block)[0])
 
 

@@ -44,7 +44,7 @@ batch = 8
 # edges = "edges.csv"                        # a graph: two columns of ids
 
 # --- rarely needed ---
-# model = "linear"                           # linear, logistic, sparse, low-rank or graph
+# model = "auto"                             # auto, linear, gp, forest, sparse, logistic, …
 # policy = "ids"                             # ids, vids, thompson, ucb, ens, greedy, random, …
 # seed = 0                                   # the same seed and history give the same proposals
 # snapshot = true                            # keep a copy of the pool beside the store

@@ -33,6 +33,7 @@ from serendip.campaigns.predictions import (
     moments_of,
     whole_pool,
 )
+from serendip.campaigns.trust import trust_in_words
 from serendip.campaigns.view import CampaignView, shown
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block, Observation
@@ -78,6 +79,8 @@ class Forecast:
     """What as many labels of candidates picked at random would sum to, as believed now; no
     candidate is taken to be worse than the worst label seen, so it errs in favour of chance."""
     path: Path
+    trust: str = ""
+    """Which model is trusted and why; empty where there is one only."""
 
 
 def forecast(view: CampaignView, rng: Generator) -> Forecast:
@@ -258,6 +261,7 @@ def _in_user_units(
         stop_advice=_advice(view, expected, steps, average),
         random_total=average * (len(view.measured) + steps),
         path=path,
+        trust=trust_in_words(view.posterior),
     )
 
 

@@ -8,6 +8,8 @@ import numpy as np
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.framing import Columns, Framed, frame_problem
+from serendip.models.kernels import single_columns
+from serendip.table_models import table_model
 from serendip.tables.columns import known_column, row_number
 
 if TYPE_CHECKING:
@@ -69,10 +71,9 @@ def frame_molecules(
     else:
         alone = frame.assign(**{column: np.arange(len(frame), dtype=float)})
         stub = frame_problem(alone, replace(spec, features=(column,), ignore=()), (), ids)
-        plain = replace(stub, x=stub.x[:, 1:], notes=())
-    x = np.concatenate([bits, plain.x], axis=1)  # the constant stays last
-    model: Any = plain.model
-    changes: dict[str, Any] = {"n_features": x.shape[1]}
-    if spec.model == "linear":
-        changes["constant_column"] = x.shape[1] - 1
-    return replace(plain, x=x, model=replace(model, **changes), notes=(note, *plain.notes))
+        plain = replace(stub, x=stub.x[:, 1:], notes=(), groups=())
+    x = np.concatenate([bits, plain.x], axis=1)  # a constant stays last
+    shift = bits.shape[1]
+    groups = (*single_columns(shift), *(group.moved(shift) for group in plain.groups))
+    model = table_model(spec.model, x.shape[1], groups)
+    return replace(plain, x=x, model=model, notes=(note, *plain.notes), groups=groups)

@@ -33,6 +33,7 @@ def html_report(
         _header(view),
         _tiles(view, forecast),
         f'<p class="advice">{escape(forecast.stop_advice)}</p>',
+        f'<p class="advice">{escape(forecast.trust)}</p>' if forecast.trust else "",
         _progress(view, forecast),
         _pending(view, rng),
         _best(view),

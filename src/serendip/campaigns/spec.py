@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Binary, Continuous, Labels, Ordered
+from serendip.model_names import usual_model
 
 if TYPE_CHECKING:
     from serendip.campaigns.view import LabelMap
@@ -44,7 +45,7 @@ class Settings:
     """Whether every label is 0 or 1."""
     model: str = ""
     """By default low-rank with rows and columns, graph with edges, logistic with binary labels,
-    linear otherwise."""
+    auto otherwise."""
     policy: str = "ids"
     seed: int = 0
     batch: int = 8
@@ -72,7 +73,8 @@ class Settings:
                 f"with a letter or digit; got {self.name!r}."
             )
         if not self.model:
-            object.__setattr__(self, "model", self._usual_model())
+            usual = usual_model(self.rows, self.columns, self.edges, self.binary)
+            object.__setattr__(self, "model", usual)
         _check_whole("budget", self.budget, 1)
         _check_whole("batch", self.batch, 1)
         _check_whole("seed", self.seed, 0)
@@ -101,9 +103,9 @@ class Settings:
                 "Categories are ordered worst first, so minimize has no meaning; write them the "
                 "other way round instead."
             )
-        if self.smiles is not None and self.model not in ("linear", "logistic", "sparse"):
+        if self.smiles is not None and self.model in ("low-rank", "graph"):
             raise InvalidInput(
-                f"Molecules need the linear, logistic or sparse model; got {self.model!r}."
+                f"Molecules need a model of features, such as auto; got {self.model!r}."
             )
         if self.model == "logistic" and not any(kinds):
             raise InvalidInput(
@@ -111,13 +113,6 @@ class Settings:
                 "--categories or --binary."
             )
         self.labels  # noqa: B018  # refuses a range that is none
-
-    def _usual_model(self) -> str:
-        if self.rows is not None or self.columns is not None:
-            return "low-rank"
-        if self.edges is not None:
-            return "graph"
-        return "logistic" if self.binary else "linear"
 
     @property
     def labels(self) -> Labels:

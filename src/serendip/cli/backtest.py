@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from serendip.cli.campaign_options import MODEL_HELP
 from serendip.cli.show import Format
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ def backtest(
     policy: Annotated[
         list[str] | None, typer.Option(help="A policy to run; repeat for more. Default: all.")
     ] = None,
-    model: Annotated[
-        str, typer.Option(help="linear, logistic, sparse, gp, low-rank or graph.")
-    ] = "linear",
+    model: Annotated[str, typer.Option(help=MODEL_HELP)] = "",
     features: Annotated[
         list[str] | None, typer.Option(help="A column to use; repeat for more. Default: all.")
     ] = None,

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from serendip.cli.campaign_options import (
+    MODEL_HELP,
     Force,
     Form,
     Name,
@@ -40,9 +41,7 @@ def init(
         str | None, typer.Option(help="Labels in words, worst first: low,medium,high.")
     ] = None,
     binary: Annotated[bool | None, typer.Option("--binary", help="Every label is 0 or 1.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="linear, logistic, sparse, low-rank or graph. Default: fits.")
-    ] = None,
+    model: Annotated[str | None, typer.Option(help=MODEL_HELP)] = None,
     policy: Annotated[str | None, typer.Option(help="Who chooses. Default: ids.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of all randomness. Default: 0.")] = None,
     batch: Annotated[

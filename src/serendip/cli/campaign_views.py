@@ -34,6 +34,7 @@ _AHEAD = (
     "value_of_ten_more",
     "random_total",
     "stop_advice",
+    "trust",
 )
 
 
@@ -96,6 +97,8 @@ def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[st
         )
         typer.echo(f"Ten more experiments would add {ahead['value_of_ten_more']:.4g}.")
         typer.echo(str(ahead["stop_advice"]))
+        if ahead["trust"]:
+            typer.echo(str(ahead["trust"]))
     typer.echo(f"Last: {found['last']}")
 
 

@@ -111,6 +111,24 @@ class SupportsMoments(Posterior, Protocol):
 
 
 @runtime_checkable
+class SupportsHeldOut(Posterior, Protocol):
+    """What a mixture needs of its members, which are then weighed against each other."""
+
+    @property
+    def noise_variance(self) -> float:
+        """E[σ_ε²]."""
+        ...
+
+    def moments(self) -> MomentsFn:
+        """Posterior mean and standard deviation of f(x)."""
+        ...
+
+    def held_out(self) -> Floats:
+        """(t,) log p(y_i | the other labels) of each label, in the order seen."""
+        ...
+
+
+@runtime_checkable
 class SupportsConfidence(Posterior, Protocol):
     """What OFUL needs: a band that holds for all candidates and all steps at once."""
 

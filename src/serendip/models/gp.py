@@ -5,6 +5,9 @@
 The 1 is a constant of prior variance s². A grid over the kernels k_j and the noise ratio r carries
 weights proportional to the marginal likelihood, a multivariate t: a draw picks a grid point, then
 s², then a path. Labels are measured in units of their own size, as in the linear model.
+
+Some kernels are given, others have relevances learnt from the labels (`relevance.py`); the weight
+of those carries the prior density of what was learnt, so that few labels do not buy many settings.
 """
 
 from collections.abc import Sequence
@@ -24,9 +27,10 @@ from serendip.models.draws import equal_weights
 from serendip.models.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.label_scale import label_scale
 from serendip.models.paths import Path, PathDraws
-from serendip.models.process import Fit, mixture_moments
+from serendip.models.process import Fit, held_out_density, mixture_moments
+from serendip.models.relevance import Scale, learnt_kernels
 
-_NEGLIGIBLE = 1e-4
+_NEGLIGIBLE = 1e-3
 """Grid points with less weight than this are left out of draws and moments."""
 
 
@@ -39,6 +43,8 @@ class GaussianProcessModel:
     """Columns that belong together; by default each stands alone."""
     kernels: Sequence[Kernel] | None = None
     """What to average over; by default `default_kernels` of the groups."""
+    learn: Sequence[float] = (0.5, 1.0, 2.0)
+    """Widths of the log relevances that are learnt besides the default kernels, increasing."""
     noise_ratios: Sequence[float] = (0.003, 0.015, 0.07, 0.3, 1.0)
     """r, the noise variance over s²."""
     shape: float = 1.5
@@ -54,6 +60,8 @@ class GaussianProcessModel:
             raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
         if not self.noise_ratios or min(self.noise_ratios) <= 0:
             raise InvalidInput(f"noise_ratios must be positive; got {self.noise_ratios}.")
+        if any(width <= 0 for width in self.learn):
+            raise InvalidInput(f"learn takes positive widths; got {self.learn}.")
         if not (self.shape > 1 and self.rate > 0):
             raise InvalidInput(
                 f"shape must exceed 1 and rate 0; got shape {self.shape} and rate {self.rate}."
@@ -72,7 +80,9 @@ class GaussianProcessModel:
         kernels = default_kernels(groups) if self.kernels is None else self.kernels
         prior = GaussianProcessPosterior(
             model=self,
+            groups=tuple(groups),
             kernels=tuple(kernels),
+            learn=tuple(self.learn) if self.kernels is None else (),
             x=np.empty((0, self.n_features)),
             y=np.empty(0),
             n_labels=0,
@@ -85,14 +95,17 @@ class GaussianProcessPosterior:
     """A mixture of Gaussian processes."""
 
     model: GaussianProcessModel
+    groups: tuple[Group, ...]
     kernels: tuple[Kernel, ...]
+    """Those given."""
+    learn: tuple[float, ...]
     x: Floats
     """(t, d) what has been labelled."""
     y: Floats
     """(t,)"""
     n_labels: int
     weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    """(kernels, noise ratios) posterior weights of the grid, summing to one."""
+    """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one."""
     fits: tuple[Fit, ...] = ()
     """One for each kernel whose weight counts."""
 
@@ -124,14 +137,17 @@ class GaussianProcessPosterior:
         labels = (self.y - offset) / unit
         noise = np.asarray(model.noise_ratios, dtype=np.float64)
         shape = model.shape + 0.5 * t
-        evidence = np.empty((len(self.kernels), len(noise)))
+        given = tuple((kernel, 0.0) for kernel in self.kernels)
+        scale = Scale(model.shape, model.rate)
+        kernels = given + learnt_kernels(self.x, labels, self.groups, self.learn, scale)
+        evidence = np.empty((len(kernels), len(noise)))
         found = []
-        for place, kernel in enumerate(self.kernels):
+        for place, (kernel, log_prior) in enumerate(kernels):
             sizes, basis = _spectrum(kernel.matrix(self.x, self.x) + 1.0)
             spread = sizes + noise[:, None]
             turned = labels @ basis
             rate = model.rate + 0.5 * (1.0 / spread) @ turned**2
-            evidence[place] = -0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
+            evidence[place] = log_prior - 0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
             pull = unit * (turned / spread) @ basis.T
             found.append((kernel, basis, sizes, rate * unit**2, pull))
         evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
@@ -208,6 +224,10 @@ class GaussianProcessPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation over the mixture."""
         return ProcessMoments(self.fits)
+
+    def held_out(self) -> Floats:
+        """(t,) log p(y_i | the other labels); exact but for what was learnt with y_i."""
+        return held_out_density(self.fits, self.y)
 
 
 def _spectrum(matrix: Floats) -> tuple[Floats, Floats]:

@@ -75,6 +75,10 @@ class Group:
     text: bool = False
     """Whether they are the levels of one text column."""
 
+    def moved(self, by: int) -> "Group":
+        """The same group where its columns stand `by` places further on."""
+        return Group(tuple(column + by for column in self.columns), self.text)
+
 
 def single_columns(count: int) -> tuple[Group, ...]:
     """Every column a group of its own."""

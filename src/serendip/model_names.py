@@ -1,0 +1,24 @@
+"""Models by the names that people write, and which is meant where none is named."""
+
+from collections.abc import Mapping
+
+MODELS: Mapping[str, str] = {
+    "auto": "several models, trusted by how well they foretell labels left out",
+    "linear": "linear regression, its scales inferred",
+    "logistic": "logistic regression for labels between 0 and 1",
+    "sparse": "linear regression in which few features matter",
+    "gp": "Gaussian processes, their kernel, noise and scale inferred",
+    "forest": "randomised trees, calibrated by labels left out",
+    "low-rank": "a table of rows × columns of low rank",
+    "graph": "labels of a node, with those of its neighbours",
+}
+"""Every model by the name that commands use."""
+
+
+def usual_model(rows: object, columns: object, edges: object, binary: bool = False) -> str:
+    """The model that fits what the user has told, where they named none."""
+    if rows is not None or columns is not None:
+        return "low-rank"
+    if edges is not None:
+        return "graph"
+    return "logistic" if binary else "auto"

@@ -1,0 +1,126 @@
+"""Draws of several posteriors as one: each draw belongs to a member of the mixture."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff
+from serendip.core.likelihood import Gaussian, Likelihood
+from serendip.core.protocols import BlockFn, Draws, MomentsFn
+from serendip.models.draws import grouped_summary
+
+
+def shared_out(size: int, trust: Floats) -> Ints:
+    """(J,) how many of `size` draws each member gets: its share, rounded by largest remainders."""
+    exact = size * trust / trust.sum()
+    counts = np.floor(exact).astype(np.int64)
+    counts[np.argsort(counts - exact, kind="stable")[: size - int(counts.sum())]] += 1
+    return np.asarray(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class BlendedDraws:
+    """The draws of the members, one after the other."""
+
+    parts: tuple[Draws, ...]
+    noise_variance: float
+    """E[σ_ε²] over the members."""
+
+    @property
+    def _sizes(self) -> Ints:
+        return np.array([len(part.weights) for part in self.parts])
+
+    @property
+    def weights(self) -> Floats:
+        """(M,) each member counts by the number of its draws."""
+        sizes = self._sizes
+        shares = sizes / sizes.sum()
+        return np.concatenate(
+            [share * part.weights for share, part in zip(shares, self.parts, strict=True)]
+        )
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """Gaussian, with the noise expected over the members."""
+        return Gaussian(self.noise_variance)
+
+    def values(self, block: Block) -> Array:
+        """(b, M)"""
+        found = [np.asarray(part.values(block), dtype=np.float64) for part in self.parts]
+        return np.concatenate(found, axis=1)
+
+    def slack(self, block: Block) -> Floats:
+        """(M,)"""
+        return np.concatenate([part.slack(block) for part in self.parts])
+
+    def refine(self, x: Array, draws: Ints) -> Floats:
+        """Each by the member it belongs to."""
+        found, first = np.empty(len(draws)), 0
+        for part, size in zip(self.parts, self._sizes.tolist(), strict=True):
+            own = np.flatnonzero((draws >= first) & (draws < first + size))
+            if len(own):
+                found[own] = part.refine(x[own], draws[own] - first)
+            first += size
+        return found
+
+    def summary(self, best: Optima) -> BlockFn[Summary]:
+        """The fallback: which member a draw belongs to is part of what X* tells."""
+        return grouped_summary(self, best)
+
+    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
+        """Regret and mean are those of the mixture; the gain is what each member expects to learn.
+
+        Δ(x) = Σ_j w_j Δ_j(x) exactly. The gain Σ_j w_j g_j(x) leaves out what a label would tell
+        about which member is right: that is not worth an experiment of its own.
+        """
+        parts, first = [], 0
+        for part in self.parts:
+            own = slice(first, first + len(part.weights))
+            parts.append(part.tradeoff(_own(contenders, part, own)))
+            first = own.stop
+        sizes = self._sizes
+        return BlendedTradeoff(tuple(parts), sizes / sizes.sum())
+
+
+def _own(contenders: Contenders, part: Draws, own: slice) -> Contenders:
+    """The contenders as one member's draws see them; who is in doubt is what all draws say."""
+    thresholds = contenders.thresholds[own]
+    values = np.asarray(part.values(Block(contenders.items, contenders.x)), dtype=np.float64)
+    excess = np.clip(values - thresholds, 0.0, None) @ part.weights
+    return replace(contenders, excess=excess, thresholds=thresholds, weights=part.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class BlendedTradeoff:
+    """Σ_j w_j (Δ_j, g_j, f̄_j)."""
+
+    parts: tuple[BlockFn[Tradeoff], ...]
+    weights: Floats
+
+    def __call__(self, block: Block) -> Tradeoff:
+        found = [part(block) for part in self.parts]
+        return Tradeoff(
+            _summed(self.weights, [one.regret for one in found]),
+            _summed(self.weights, [one.gain for one in found]),
+            _summed(self.weights, [one.mean for one in found]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BlendedMoments:
+    """Mean and standard deviation of f(x) over the members and within them."""
+
+    parts: tuple[MomentsFn, ...]
+    weights: Floats
+
+    def __call__(self, block: Block) -> tuple[Floats, Floats]:
+        found = [part(block) for part in self.parts]
+        mean = _summed(self.weights, [mean for mean, _ in found])
+        squares = [deviation**2 + (own - mean) ** 2 for own, deviation in found]
+        return mean, np.sqrt(_summed(self.weights, squares))
+
+
+def _summed(weights: Floats, parts: Sequence[Floats]) -> Floats:
+    return np.asarray(sum(weight * part for weight, part in zip(weights, parts, strict=True)))
