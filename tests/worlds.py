@@ -14,6 +14,7 @@ from serendip.environments.linear import linear_world, logistic_world
 from serendip.environments.low_rank import low_rank_world
 from serendip.environments.sparse import sparse_world
 from serendip.environments.world import World
+from serendip.models.auto import AutoModel, Member
 from serendip.models.finite import FiniteModel
 from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
@@ -64,6 +65,12 @@ def _graph() -> Problem:
     return Problem("graph", graph_world(adjacency, 0.2, rng), GraphModel(adjacency, 1.0, 0.2))
 
 
+def _auto() -> AutoModel:
+    return AutoModel(
+        (Member("gp", GaussianProcessModel(4)), Member("forest", ForestModel(4), prior=0.5))
+    )
+
+
 _BUILDERS: tuple[Callable[[], Problem], ...] = (
     lambda: Problem(
         "linear", linear_world(40, 4, 0.3, stream(3, "linear")), LinearModel(4, 1.0, 0.3)
@@ -85,6 +92,7 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
     _graph,
     lambda: Problem("gp", linear_world(40, 4, 0.3, stream(7, "gp")), GaussianProcessModel(4)),
     lambda: Problem("forest", linear_world(40, 4, 0.3, stream(8, "forest")), ForestModel(4)),
+    lambda: Problem("auto", linear_world(40, 4, 0.3, stream(9, "auto")), _auto()),
     lambda: _finite(Bernoulli()),
     lambda: _finite(Gaussian(0.1)),
 )

@@ -20,7 +20,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Draws, Model, MomentsFn, SupportsHeldOut
 from serendip.models.blend import BlendedDraws, BlendedMoments, shared_out
 
-_PRIOR_LABELS = 10.0
+_PRIOR_LABELS = 5.0
 """c"""
 _NEGLIGIBLE = 0.02
 """Members trusted less than this are fitted and weighed, but not drawn from."""

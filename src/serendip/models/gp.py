@@ -7,7 +7,7 @@ weights proportional to the marginal likelihood, a multivariate t: a draw picks 
 s², then a path. Labels are measured in units of their own size, as in the linear model.
 
 Some kernels are given, others have relevances learnt from the labels (`relevance.py`); the weight
-of those carries the prior density of what was learnt, so that few labels do not buy many settings.
+of those is corrected for what was learnt, so that few labels do not buy many settings.
 """
 
 from collections.abc import Sequence
@@ -142,12 +142,12 @@ class GaussianProcessPosterior:
         kernels = given + learnt_kernels(self.x, labels, self.groups, self.learn, scale)
         evidence = np.empty((len(kernels), len(noise)))
         found = []
-        for place, (kernel, log_prior) in enumerate(kernels):
+        for place, (kernel, correction) in enumerate(kernels):
             sizes, basis = _spectrum(kernel.matrix(self.x, self.x) + 1.0)
             spread = sizes + noise[:, None]
             turned = labels @ basis
             rate = model.rate + 0.5 * (1.0 / spread) @ turned**2
-            evidence[place] = log_prior - 0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
+            evidence[place] = correction - 0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
             pull = unit * (turned / spread) @ basis.T
             found.append((kernel, basis, sizes, rate * unit**2, pull))
         evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)

@@ -4,10 +4,14 @@
 
 The logarithms of p_g and q_g are Gaussian around 0 with a common width, those of a, b and of the
 noise ratio around fixed values; all are set to what is most probable given the labels. A narrow
-width trusts the columns alike, a wide one lets few of them matter; the mixture weighs them.
+width trusts the columns alike, a wide one lets few of them matter; the mixture weighs them. Since
+a setting made to fit has an easy game, its evidence is corrected by Laplace's method with the
+diagonal of the Fisher information F:
+
+    log p(y) ≈ log p(y | settings) − ½ Σ_j z_j² − ½ Σ_j log(1 + width_j² F_j),  z in widths
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +41,7 @@ _JITTER = 1e-6
 def learnt_kernels(
     x: Floats, labels: Floats, groups: Sequence[Group], widths: Sequence[float], scale: "Scale"
 ) -> tuple[tuple[Kernel, float], ...]:
-    """A kernel for each width, with the log prior density of its settings (0 at its peak).
+    """A kernel for each width, with what its evidence must be corrected by.
 
     Args:
         x: (t, d) what has been labelled.
@@ -60,7 +64,7 @@ def learnt_kernels(
     for width in widths:
         surface = _Surface(x, labels, owners, len(groups), width, scale)
         settings = surface.climbed(settings)
-        found.append((surface.kernel(settings), surface.log_prior(settings)))
+        found.append((surface.kernel(settings), surface.correction(settings)))
     return tuple(found)
 
 
@@ -70,6 +74,25 @@ class Scale:
 
     shape: float
     rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The covariance of the labels over s², and what it is made of."""
+
+    p: Floats
+    q: Floats
+    line: float
+    """a"""
+    bend: float
+    """b"""
+    noise: float
+    linear: Floats
+    radial: Floats
+    bent: Floats
+    """The derivative of κ by the squared distance."""
+    matrix: Floats
+    """A"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +112,30 @@ class _Surface:
         count = 2 * self.n_groups
         return np.r_[np.zeros(count), _CENTRES], np.r_[np.full(count, self.width), _WIDTHS]
 
-    def log_prior(self, settings: Floats) -> float:
+    def correction(self, settings: Floats) -> float:
+        """−½ Σ z² − ½ Σ log(1 + width² F), with F_j = ½ tr (A⁻¹ ∂_jA)²."""
         centre, width = self._prior
-        return float(-0.5 * np.sum(((settings - centre) / width) ** 2))
+        away = (settings - centre) / width
+        parts = self._parts(settings)
+        inverse = _inverse(cho_factor(parts.matrix, lower=True)[0])
+        products = (inverse @ slope for slope in self._slopes(parts))
+        information = np.array([0.5 * np.sum(one * one.T) for one in products])
+        return float(-0.5 * (away @ away) - 0.5 * np.log1p(width**2 * information).sum())
+
+    def _slopes(self, parts: "_Parts") -> Iterator[Floats]:
+        """(t, t) the derivative of A by each setting."""
+        x, count = self.x, self.n_groups
+        for group in range(count):
+            own = x[:, self.owners == group]
+            yield parts.line * parts.p[group] / count * (own @ own.T)
+        for group in range(count):
+            own = x[:, self.owners == group]
+            lengths = norms(own)
+            apart = lengths[:, None] + lengths - 2.0 * (own @ own.T)
+            yield parts.bend * parts.q[group] / count * parts.bent * apart
+        yield parts.line * parts.linear
+        yield parts.bend * parts.radial
+        yield parts.noise * np.eye(len(x))
 
     def climbed(self, start: Floats) -> Floats:
         bounds = [_REACH] * (2 * self.n_groups) + list(_BOUNDS)
@@ -111,8 +155,32 @@ class _Surface:
         With A the covariance over s² and α = A⁻¹y, every derivative is Σ G ∘ ∂A with
         G = ½((shape′/rate′) ααᵀ − A⁻¹).
         """
-        x, y, count = self.x, self.labels, self.n_groups
-        p, q, (line, bend, noise) = self._split(settings)
+        x, y, count, parts = self.x, self.labels, self.n_groups, self._parts(settings)
+        factor = cho_factor(parts.matrix, lower=True)
+        pull = cho_solve(factor, y)
+        shape, rate = self.scale.shape + 0.5 * len(y), self.scale.rate + 0.5 * float(y @ pull)
+        value = -float(np.log(np.diag(factor[0])).sum()) - shape * np.log(rate)
+        inverse = _inverse(factor[0])
+        slope = 0.5 * ((shape / rate) * np.outer(pull, pull) - inverse)
+        bent = slope * parts.bent
+        straight = np.einsum("ti,ti->i", x, slope @ x) * parts.line / count
+        around = bent.sum(axis=1) @ x**2 - np.einsum("ti,ti->i", x, bent @ x)
+        around *= 2.0 * parts.bend / count
+        gradient = np.r_[
+            np.bincount(self.owners, straight, count) * parts.p,
+            np.bincount(self.owners, around, count) * parts.q,
+            parts.line * np.sum(slope * parts.linear),
+            parts.bend * np.sum(slope * parts.radial),
+            parts.noise * np.trace(slope),
+        ]
+        centre, width = self._prior
+        away = (settings - centre) / width
+        return -value + 0.5 * float(away @ away), away / width - gradient
+
+    def _parts(self, settings: Floats) -> "_Parts":
+        sizes, count = np.exp(settings), self.n_groups
+        p, q, (line, bend, noise) = sizes[:count], sizes[count : 2 * count], sizes[2 * count :]
+        x = self.x
         linear = (x * p[self.owners]) @ x.T / count
         scaled = x * np.sqrt(q[self.owners] / count)
         lengths = norms(scaled)
@@ -122,38 +190,18 @@ class _Surface:
         radial = (1.0 + root + 5.0 / 3.0 * squared) * fade
         matrix = line * linear + bend * radial + 1.0
         matrix[np.diag_indices_from(matrix)] += noise + _JITTER
-        factor = cho_factor(matrix, lower=True)
-        pull = cho_solve(factor, y)
-        shape, rate = self.scale.shape + 0.5 * len(y), self.scale.rate + 0.5 * float(y @ pull)
-        value = -float(np.log(np.diag(factor[0])).sum()) - shape * np.log(rate)
-        inverse = _inverse(factor[0])
-        slope = 0.5 * ((shape / rate) * np.outer(pull, pull) - inverse)
-        bent = slope * (-5.0 / 6.0) * (1.0 + root) * fade
-        straight = np.einsum("ti,ti->i", x, slope @ x) * line / count
-        around = 2.0 * bend / count
-        around = around * (bent.sum(axis=1) @ x**2 - np.einsum("ti,ti->i", x, bent @ x))
-        gradient = np.r_[
-            np.bincount(self.owners, straight, count) * p,
-            np.bincount(self.owners, around, count) * q,
-            line * np.sum(slope * linear),
-            bend * np.sum(slope * radial),
-            noise * np.trace(slope),
-        ]
-        centre, width = self._prior
-        away = (settings - centre) / width
-        return -value + 0.5 * float(away @ away), away / width - gradient
-
-    def _split(self, settings: Floats) -> tuple[Floats, Floats, Floats]:
-        sizes, count = np.exp(settings), self.n_groups
-        return sizes[:count], sizes[count : 2 * count], sizes[2 * count :]
+        bent = (-5.0 / 6.0) * (1.0 + root) * fade
+        return _Parts(p, q, line, bend, noise, linear, radial, bent, matrix)
 
     def kernel(self, settings: Floats) -> Kernel:
-        p, q, (line, bend, _) = self._split(settings)
+        parts = self._parts(settings)
         columns = tuple(range(self.x.shape[1]))
-        straight = Linear(columns, self.n_groups, tuple(p[self.owners].tolist()))
+        straight = Linear(columns, self.n_groups, tuple(parts.p[self.owners].tolist()))
         length = float(np.sqrt(self.n_groups))
-        around = Radial(columns, length, 2.5, tuple(q[self.owners].tolist()))
-        return Kernel(((float(line), straight),), ((float(bend), around),), "columns that matter")
+        around = Radial(columns, length, 2.5, tuple(parts.q[self.owners].tolist()))
+        return Kernel(
+            ((float(parts.line), straight),), ((float(parts.bend), around),), "columns that matter"
+        )
 
 
 def _inverse(factor: Floats) -> Floats:

@@ -6,6 +6,9 @@ worth knowing is who belongs to the k best:
     Δ(x) = E[(f_(k) − f(x))₊],   g(x) = Σ_x′ p(1 − p) C[x′,x]² / Var(Y_x)
 
 Summed over a run the first is the regret of the paper's eq. 1, exactly (docs/paper_notes.md).
+
+What is learnt now can serve the k − 1 labels after this one and no more. So the exponent grows as
+the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
 """
 
 from dataclasses import dataclass
@@ -15,15 +18,20 @@ from numpy.random import Generator
 from serendip.core.data import Choice
 from serendip.core.folds import contenders, optima
 from serendip.core.protocols import Pool, Posterior
-from serendip.policies.ratio import check_n_draws, check_power, choose_by_ratio
+from serendip.policies.ratio import (
+    check_n_draws,
+    check_power,
+    choose_by_ratio,
+    choose_cheapest,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetIDS:
-    """Minimise Δ(x)^λ / g(x) against the remaining budget."""
+    """Minimise Δ(x)^λₖ / g(x) against the remaining budget."""
 
     power: float = 2.0
-    """λ"""
+    """λ, what the exponent is while the budget is large."""
     n_draws: int = 300
     """M; 30 or fewer are biased."""
     randomised: bool = False
@@ -38,4 +46,8 @@ class BudgetIDS:
         draws = posterior.sample(self.n_draws, rng)
         doubtful = contenders(pool, optima(pool, draws, remaining))
         tradeoff = draws.tradeoff(doubtful)
-        return choose_by_ratio(pool, tradeoff, self.power, self.randomised, rng)
+        left = min(remaining, len(pool))
+        if left == 1:
+            return choose_cheapest(pool, tradeoff, rng)
+        power = self.power * left / (left - 1)
+        return choose_by_ratio(pool, tradeoff, power, self.randomised, rng)

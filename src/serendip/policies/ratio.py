@@ -50,6 +50,26 @@ class RatioScores:
         return Scores((score, -found.gain, -found.mean))
 
 
+@dataclass(frozen=True, slots=True)
+class RegretScores:
+    """Δ, then larger gain, then larger mean."""
+
+    tradeoff: BlockFn[Tradeoff]
+
+    def __call__(self, block: Block) -> Scores:
+        found = self.tradeoff(block)
+        return Scores((found.regret, -found.gain, -found.mean))
+
+
+def choose_cheapest(pool: Pool, tradeoff: BlockFn[Tradeoff], rng: Generator) -> Choice:
+    """The candidate with the lowest expected regret, whatever it would teach."""
+    found = lowest(pool, RegretScores(tradeoff), int(rng.integers(2**63 - 1)))
+    items = np.array([found.item])
+    told = tradeoff(Block(items, pool.take(items)))
+    score = float(log_ratio(told.regret, told.gain, 1.0)[0])
+    return _explained(pool, found.item, score, tradeoff)
+
+
 def choose_by_ratio(
     pool: Pool, tradeoff: BlockFn[Tradeoff], power: float, randomised: bool, rng: Generator
 ) -> Choice:
