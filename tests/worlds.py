@@ -22,6 +22,7 @@ from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
 from serendip.models.low_rank import LowRankModel
+from serendip.models.matrix import MatrixModel
 from serendip.models.sparse_linear import SparseLinearModel
 from serendip.pools.dense import DensePool
 
@@ -88,6 +89,11 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
         "low-rank",
         low_rank_world(6, 7, 2, 0.1, stream(6, "low-rank")),
         LowRankModel(6, 7, 2, noise_variance=0.1, n_chains=40),
+    ),
+    lambda: Problem(
+        "matrix",
+        low_rank_world(6, 7, 2, 0.1, stream(6, "low-rank")),
+        MatrixModel(6, 7, (np.arange(6) % 3,), (np.linspace(-1, 1, 7)[:, None],), n_chains=40),
     ),
     _graph,
     lambda: Problem("gp", linear_world(40, 4, 0.3, stream(7, "gp")), GaussianProcessModel(4)),

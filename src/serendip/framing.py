@@ -1,23 +1,25 @@
 """From a user's table to a pool and a model: what the columns mean, and what will be believed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from serendip.core.arrays import Array, Ints
+from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model
 from serendip.model_names import MODELS, usual_model
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.kernels import Group
-from serendip.models.low_rank import LowRankModel
+from serendip.models.matrix import MatrixModel
 from serendip.spec import known
 from serendip.table_models import ANY_UNIT, OWN_CONSTANT, table_model
 from serendip.tables import encode_features, read_table
+from serendip.tables.columns import known_column
+from serendip.tables.lines import TableLines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,11 +35,12 @@ class Columns:
     """Columns to use; None for all but the label, the id and those ignored."""
     ignore: tuple[str, ...] = ()
     missing: Literal["error", "impute"] = "error"
-    rows: str | None = None
-    """Low rank: the column that names the row of the matrix."""
-    columns: str | None = None
-    """Low rank: the column that names the column of the matrix."""
-    rank: int = 2
+    rows: str | tuple[str, ...] = ()
+    """Low rank: the column, or the columns together, that name the row of the matrix."""
+    columns: str | tuple[str, ...] = ()
+    """Low rank: likewise for the column of the matrix."""
+    rank: int | None = None
+    """Low rank: the most that the rank may be; what it is, is inferred."""
     edges: Path | None = None
     """Graph: a table with two columns of ids, one row an edge."""
 
@@ -46,9 +49,9 @@ class Columns:
             usual = usual_model(self.rows, self.columns, self.edges)
             object.__setattr__(self, "model", usual)
         known(self.model, MODELS, "model", "models")
-        if (self.model == "low-rank") != (self.rows is not None and self.columns is not None):
+        if (self.model == "low-rank") != (bool(self.rows) and bool(self.columns)):
             raise InvalidInput(
-                "The low-rank model needs --rows and --columns, the two columns of the table that "
+                "The low-rank model needs --rows and --columns, the columns of the table that "
                 "name the row and the column of the matrix; other models take neither."
             )
         if (self.model == "graph") != (self.edges is not None):
@@ -84,7 +87,7 @@ def frame_problem(
         ids: (n,) names of the candidates, which the edges of a graph refer to.
     """
     if spec.model == "low-rank":
-        return _matrix(frame, spec)
+        return _matrix(frame, spec, not_features)
     if spec.model == "graph":
         return _graph(spec, ids)
     encoded = encode_features(
@@ -116,32 +119,38 @@ def groups_of(names: Sequence[str], columns: Sequence[str]) -> tuple[Group, ...]
     return tuple(Group(tuple(own), text=names[own[0]] != name) for name, own in members.items())
 
 
-def _matrix(frame: "pd.DataFrame", spec: Columns) -> Framed:
-    pairs = [_codes(frame, name) for name in (spec.rows, spec.columns) if name is not None]
-    x = np.stack(pairs, axis=1)
+def _matrix(frame: "pd.DataFrame", spec: Columns, not_features: tuple[str, ...]) -> Framed:
+    rows, columns = (
+        TableLines.of(frame, (names,) if isinstance(names, str) else names)
+        for names in (spec.rows, spec.columns)
+    )
+    x = np.stack([rows.codes, columns.codes], axis=1)
     _, first, counts = np.unique(x, axis=0, return_index=True, return_counts=True)
     if counts.max() > 1:
         place = int(first[np.argmax(counts)])
+        cell = ", ".join(f"{n} = {frame[n].iloc[place]}" for n in (*rows.names, *columns.names))
         raise InvalidInput(
-            f"A matrix has one candidate per row and column; {spec.rows} = "
-            f"{frame[spec.rows].iloc[place]}, {spec.columns} = {frame[spec.columns].iloc[place]} "
-            "stands there more than once. Remove the repeats."
+            f"A matrix has one candidate per row and column; {cell} stands there more than once. "
+            "Remove the repeats, or let more columns name the row (repeat --rows)."
         )
-    n_rows, n_columns = (int(codes.max()) + 1 for codes in pairs)
-    # Labels mapped to [0, 1] have a mean square near 1/3, which is rank · σ₀⁴.
-    width = float(np.sqrt(1.0 / (3.0 * spec.rank)))
-    model = LowRankModel(n_rows, n_columns, spec.rank, factor_variance=width)
-    return Framed(x, model, None, True, (f"A matrix of {n_rows} × {n_columns}.",))
-
-
-def _codes(frame: "pd.DataFrame", name: str) -> Ints:
-    from serendip.tables.columns import known_column
-
-    values = frame[known_column(frame, name)]
-    if values.isna().any():
-        raise InvalidInput(f"Column {name!r} has empty cells; every candidate needs one there.")
-    _, codes = np.unique(values.astype(str).to_numpy(), return_inverse=True)
-    return np.ravel(codes).astype(np.int64)
+    notes = [f"A matrix of {rows.size} × {columns.size}."]
+    left_out = {*not_features, *spec.ignore, *rows.names, *columns.names}
+    others = [name for name in spec.features or map(str, frame.columns) if name not in left_out]
+    others = [name for name in others if frame[known_column(frame, name)].nunique(dropna=False) > 1]
+    groups: list[tuple[Array, ...]] = []
+    for side, what in ((rows, "row"), (columns, "column")):
+        own = [name for name in others if side.decides(frame[name])]
+        found, used = side.groups(frame, own, spec.missing)
+        groups.append(found)
+        others = [name for name in others if name not in own]
+        if used:
+            notes.append(f"A {what} is described by {', '.join(used)}.")
+    if others:
+        notes.append(f"Left out, for neither row nor column decides it: {', '.join(others)}.")
+    model = MatrixModel(rows.size, columns.size, row_groups=groups[0], column_groups=groups[1])
+    if spec.rank is not None:
+        model = replace(model, max_rank=spec.rank)
+    return Framed(x, model, None, False, tuple(notes))
 
 
 def _graph(spec: Columns, ids: tuple[str, ...]) -> Framed:

@@ -9,7 +9,7 @@ MODELS: Mapping[str, str] = {
     "sparse": "linear regression in which few features matter",
     "gp": "Gaussian processes, their kernel, noise and scale inferred",
     "forest": "randomised trees, calibrated by labels left out",
-    "low-rank": "a table of rows × columns of low rank",
+    "low-rank": "a table of rows × columns, its rank, noise and scales inferred",
     "graph": "labels of a node, with those of its neighbours",
 }
 """Every model by the name that commands use."""
@@ -17,7 +17,7 @@ MODELS: Mapping[str, str] = {
 
 def usual_model(rows: object, columns: object, edges: object, binary: bool = False) -> str:
     """The model that fits what the user has told, where they named none."""
-    if rows is not None or columns is not None:
+    if rows or columns:
         return "low-rank"
     if edges is not None:
         return "graph"

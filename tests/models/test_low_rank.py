@@ -7,7 +7,7 @@ from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.rng import stream
 from serendip.environments.low_rank import low_rank_world
-from serendip.models.low_rank import LowRankModel, LowRankPosterior, NoisePrior, _factor, _gaussian
+from serendip.models.low_rank import LowRankModel, LowRankPosterior, NoisePrior, _factor
 
 
 def _label(row: int, column: int, y: float) -> Observation:
@@ -22,21 +22,6 @@ def _played(model: LowRankModel, n_labels: int, seed: int = 0) -> LowRankPosteri
         seen = world.oracle.reveal(item, stream(seed, "label", item))
         posterior = posterior.update(seen, stream(seed, "update", item))
     return posterior
-
-
-@pytest.mark.parametrize("rank", [1, 2, 5])
-def test_gaussian_solves_the_normal_equations(rank: int) -> None:
-    rng = np.random.default_rng(0)
-    roots = rng.standard_normal((7, rank, rank + 2))
-    precision = roots @ roots.swapaxes(1, 2)
-    shift, normal = rng.standard_normal((7, rank)), rng.standard_normal((7, rank))
-    stacked = np.moveaxis(precision, 0, 2)
-    mean = _gaussian(stacked, shift.T, np.zeros((rank, 7))).T
-    np.testing.assert_allclose(mean, np.linalg.solve(precision, shift[:, :, None])[:, :, 0])
-    # L⁻ᵀz has squared length zᵀz in the metric of Λ.
-    spread = _gaussian(stacked, np.zeros((rank, 7)), normal.T).T
-    length = np.einsum("ba,bac,bc->b", spread, precision, spread)
-    np.testing.assert_allclose(length, (normal**2).sum(axis=1))
 
 
 def test_a_row_given_the_columns_has_the_conjugate_law() -> None:

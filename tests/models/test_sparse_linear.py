@@ -11,12 +11,11 @@ from serendip.core.folds import contenders, optima
 from serendip.core.rng import stream
 from serendip.environments.sparse import sparse_world
 from serendip.models.sparse_linear import (
-    SparseChains,
     SparseLinearModel,
     SparseLinearPosterior,
     SparsePriors,
-    _Collapsed,
 )
+from serendip.models.sparse_sweeps import Collapsed, SparseChains
 from serendip.pools.dense import DensePool
 
 _X = np.array(
@@ -49,11 +48,11 @@ def _exact(inclusion: float, slab: float, noise: float) -> tuple[Floats, Floats,
     return models, np.array(masses) / np.sum(masses), np.array(means)
 
 
-def _collapsed(gamma: list[int], slab: float, noise: float) -> _Collapsed:
+def _collapsed(gamma: list[int], slab: float, noise: float) -> Collapsed:
     chains = SparseChains(
         np.array([gamma], dtype=float), np.array([0.3]), np.array([slab]), np.array([noise])
     )
-    return _Collapsed.of(_X, _Y[None], chains)
+    return Collapsed.of(_X, _Y[None], chains)
 
 
 @pytest.mark.parametrize("gamma", [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 1], [1, 1, 1, 1]])
@@ -73,7 +72,7 @@ def test_conditionals_are_ratios_of_marginal_likelihoods(gamma: list[int]) -> No
 def test_one_feature_by_hand() -> None:
     # x = 2, y = 3, τ² = σ² = 1, nothing in: s = 4, q = 6, log factor −½ log 5 + ½·36/5.
     chains = SparseChains(np.zeros((1, 1)), np.array([0.5]), np.ones(1), np.ones(1))
-    work = _Collapsed.of(np.array([[2.0]]), np.array([[3.0]]), chains)
+    work = Collapsed.of(np.array([[2.0]]), np.array([[3.0]]), chains)
     expected = -0.5 * np.log(5.0) + 3.6
     assert work.log_factors(np.array([0]))[0, 0] == pytest.approx(expected)
     work.flip(np.array([0]), np.array([0]))

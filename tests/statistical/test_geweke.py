@@ -21,10 +21,12 @@ from scipy.stats import ks_2samp, ttest_ind
 from serendip.core.arrays import Floats
 from serendip.core.rng import stream
 from serendip.models.low_rank import LowRankModel, LowRankPosterior, NoisePrior
+from serendip.models.matrix import MatrixModel, MatrixPosterior
+from serendip.models.matrix_sweeps import MatrixPriors
 from serendip.models.sparse_linear import SparseLinearModel, SparseLinearPosterior, SparsePriors
 
 _FALSE_ALARM = 1e-3
-_N_CASES = 8
+_N_CASES = 11
 _N_CHAINS = 10_000
 _N_FRESH = 100_000
 _ROUNDS = 40
@@ -141,3 +143,63 @@ def test_low_rank_sweeps_keep_the_joint_distribution(
         posterior = _low_rank_labels(posterior, stream(1, "label", key, step))
         posterior = posterior.settle(1, stream(1, "sweep", key, step))
     _check(_low_rank_statistics(posterior), _low_rank_statistics(fresh))
+
+
+def _matrix_statistics(posterior: MatrixPosterior) -> dict[str, Floats]:
+    rows, columns = posterior.chains.rows, posterior.chains.columns
+    left, right = posterior.sides[0].total(rows), posterior.sides[1].total(columns)
+    table = left[0][:, None] + right[0] + np.einsum("kim,kjm->ijm", left[1:], right[1:])
+    noise = posterior.chains.noise_variance
+    misfit = posterior.y - table[posterior.entries[:, 0], posterior.entries[:, 1]]
+    found = {
+        "effect": left[0, 0],
+        "factor": right[-1, 1],
+        "seen": table[0, 0],
+        "unseen": table[3, 1],
+        "size": np.log((table**2).sum(axis=(0, 1))),
+        "alignment": (left[:, 0] * left[:, 1]).sum(axis=0),
+        "misfit": (misfit**2).sum(axis=0) / noise,
+        "noise": np.log(noise),
+    }
+    for name, side in (("row", rows), ("column", columns)):
+        for place, weights in enumerate(side.weights):
+            scale = np.abs(side.stretch[place]) * np.sqrt(side.spread[place])
+            found[f"{name} group {place}: weight"] = weights[0, 0]
+            found[f"{name} group {place}: scales"] = np.log(scale[0]) - np.log(scale[-1])
+            found[f"{name} group {place}: energy"] = np.log((weights**2).sum(axis=(0, 1)))
+    return found
+
+
+def _matrix_labels(posterior: MatrixPosterior, rng: Generator) -> MatrixPosterior:
+    left = posterior.sides[0].total(posterior.chains.rows)[:, posterior.entries[:, 0]]
+    right = posterior.sides[1].total(posterior.chains.columns)[:, posterior.entries[:, 1]]
+    mean = left[0] + right[0] + (left[1:] * right[1:]).sum(axis=0)
+    noise = np.sqrt(posterior.chains.noise_variance) * rng.standard_normal(mean.shape)
+    return replace(posterior, y=mean + noise)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("rank", "row_groups", "column_groups"),
+    [
+        (2, (), ()),
+        (2, (np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])), ()),
+        (1, (np.array([[1.0, 0.3], [-1.0, 0.5], [0.5, -1.0], [0.2, 0.1]]),), (np.arange(3) // 2,)),
+    ],
+)
+def test_matrix_sweeps_keep_the_joint_distribution(
+    rank: int, row_groups: tuple[Floats, ...], column_groups: tuple[Floats, ...]
+) -> None:
+    key = f"{rank}/{len(row_groups)}/{len(column_groups)}"
+    priors = MatrixPriors(effect=0.8, factor=0.9, freedom=6.0, noise_shape=3.0, noise_rate=1.0)
+    model = MatrixModel(
+        4, 3, row_groups, column_groups, rank, _N_CHAINS, sweeps=1, label_unit=1.0, priors=priors
+    )
+    entries = np.array([[0, 0], [0, 1], [1, 0], [1, 2], [2, 2], [2, 0]])
+    posterior = replace(model.posterior((), stream(1, "prior", key)), entries=entries)
+    untouched = replace(model, n_chains=_N_FRESH).posterior((), stream(2, "prior", key))
+    fresh = _matrix_labels(replace(untouched, entries=entries), stream(2, "label", key))
+    for step in range(_ROUNDS):
+        posterior = _matrix_labels(posterior, stream(1, "label", key, step))
+        posterior = posterior.settle(1, stream(1, "sweep", key, step))
+    _check(_matrix_statistics(posterior), _matrix_statistics(fresh))

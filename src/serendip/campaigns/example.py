@@ -38,9 +38,8 @@ batch = 8
 
 # --- other kinds of candidates ---
 # smiles = "structure"                       # molecules; needs pip install 'serendip[chem]'
-# rows = "reagent"                           # a matrix of low rank: rows × columns
-# columns = "substrate"
-# rank = 2
+# rows = ["base", "solvent"]                 # a table of rows × columns; what describes a row or
+# columns = ["substrate"]                    # a column is found among the other columns
 # edges = "edges.csv"                        # a graph: two columns of ids
 
 # --- rarely needed ---

@@ -54,9 +54,12 @@ class Settings:
     """A table of ids and labels that are known already."""
     smiles: str | None = None
     """The column of molecules, which become fingerprints."""
-    rows: str | None = None
-    columns: str | None = None
-    rank: int = 2
+    rows: tuple[str, ...] = ()
+    """Low rank: the columns that name the row of the matrix together."""
+    columns: tuple[str, ...] = ()
+    """Low rank: likewise for the column of the matrix."""
+    rank: int | None = None
+    """Low rank: the most that the rank may be."""
     edges: Path | None = None
     features: tuple[str, ...] = ()
     """Columns to use; by default all but the id, the label and those ignored."""
@@ -72,15 +75,21 @@ class Settings:
                 f"A campaign's name is up to 80 letters, digits, blanks and . + - _, and begins "
                 f"with a letter or digit; got {self.name!r}."
             )
+        for name in ("rows", "columns"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, (getattr(self, name),))
         if not self.model:
             usual = usual_model(self.rows, self.columns, self.edges, self.binary)
             object.__setattr__(self, "model", usual)
         _check_whole("budget", self.budget, 1)
         _check_whole("batch", self.batch, 1)
         _check_whole("seed", self.seed, 0)
-        _check_whole("rank", self.rank, 1)
-        for name in ("label", "id", "smiles", "rows", "columns"):
-            value = getattr(self, name)
+        if self.rank is not None:
+            _check_whole("rank", self.rank, 1)
+        single = {name: getattr(self, name) for name in ("label", "id", "smiles")}
+        several = {"rows": self.rows, "columns": self.columns}
+        named = [*single.items(), *((key, one) for key, many in several.items() for one in many)]
+        for name, value in named:
             if value is not None and not (isinstance(value, str) and value.strip()):
                 raise InvalidInput(f"{name} must name a column; got {value!r}.")
         if self.missing not in ("error", "impute"):
@@ -245,7 +254,7 @@ def _typed(name: str, kind: str, value: Any, beside: Path | None) -> Any:
         return tuple(part.strip() for part in parts)
     if kind == "bool" and not isinstance(value, bool):
         raise InvalidInput(f"{name} must be true or false; got {value!r}.")
-    if kind == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+    if kind.startswith("int") and (not isinstance(value, int) or isinstance(value, bool)):
         raise InvalidInput(f"{name} must be a whole number; got {value!r}.")
     if kind.startswith("str") and not isinstance(value, str):
         raise InvalidInput(f"{name} must be text; got {value!r}.")

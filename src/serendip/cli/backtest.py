@@ -39,9 +39,15 @@ def backtest(
         list[str] | None, typer.Option(help="A column to leave out; repeat for more.")
     ] = None,
     id: Annotated[str | None, typer.Option(help="The column that names the candidates.")] = None,
-    rows: Annotated[str | None, typer.Option(help="Low rank: column of the rows.")] = None,
-    columns: Annotated[str | None, typer.Option(help="Low rank: column of the columns.")] = None,
-    rank: Annotated[int, typer.Option(min=1, help="Low rank: the rank.")] = 2,
+    rows: Annotated[
+        list[str] | None, typer.Option(help="Low rank: a column that names the rows; repeatable.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="Low rank: one that names the columns; repeatable.")
+    ] = None,
+    rank: Annotated[
+        int | None, typer.Option(min=1, help="Low rank: the most it may be. Default: inferred.")
+    ] = None,
     edges: Annotated[
         Path | None, typer.Option(help="Graph: a table with two columns of ids.")
     ] = None,
@@ -78,8 +84,8 @@ def backtest(
         features=tuple(features) if features else None,
         ignore=tuple(ignore or ()),
         missing=missing.value,
-        rows=rows,
-        columns=columns,
+        rows=tuple(rows or ()),
+        columns=tuple(columns or ()),
         rank=rank,
         edges=edges,
     )

@@ -51,9 +51,15 @@ def init(
         Path | None, typer.Option(help="A table of ids and labels known already.")
     ] = None,
     smiles: Annotated[str | None, typer.Option(help="The column of molecules, as SMILES.")] = None,
-    rows: Annotated[str | None, typer.Option(help="Low rank: column of the rows.")] = None,
-    columns: Annotated[str | None, typer.Option(help="Low rank: column of the columns.")] = None,
-    rank: Annotated[int | None, typer.Option(help="Low rank: the rank. Default: 2.")] = None,
+    rows: Annotated[
+        list[str] | None, typer.Option(help="Low rank: a column that names the rows; repeatable.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="Low rank: one that names the columns; repeatable.")
+    ] = None,
+    rank: Annotated[
+        int | None, typer.Option(help="Low rank: the most it may be. Default: inferred.")
+    ] = None,
     edges: Annotated[
         Path | None, typer.Option(help="Graph: a table with two columns of ids.")
     ] = None,
@@ -94,8 +100,8 @@ def init(
         "batch": batch,
         "prior_data": prior_data,
         "smiles": smiles,
-        "rows": rows,
-        "columns": columns,
+        "rows": rows or None,
+        "columns": columns or None,
         "rank": rank,
         "edges": edges,
         "features": features or None,

@@ -48,3 +48,24 @@ class Cholesky(NamedTuple):
     def inverse(self) -> Floats:
         """A⁻¹, where a closed form needs the covariance itself."""
         return self.solve(np.eye(len(self.factor)))
+
+
+def gaussian_draws(precision: Floats, shift: Floats, normal: Floats) -> Floats:
+    """(r, …) draws Λ⁻¹b + L⁻ᵀz with Λ = LLᵀ, for many small Λ (r, r, …) at once.
+
+    Cholesky by columns, each step an array operation over all of them: with r of a few this beats
+    one library call per matrix many times over. Only the lower triangle of Λ is read.
+    """
+    rank = len(shift)
+    lower = np.empty_like(precision)
+    out = np.empty_like(shift)
+    for a in range(rank):
+        for b in range(a):
+            inner = precision[a, b] - (lower[a, :b] * lower[b, :b]).sum(axis=0)
+            lower[a, b] = inner / lower[b, b]
+        lower[a, a] = np.sqrt(precision[a, a] - (lower[a, :a] ** 2).sum(axis=0))
+        out[a] = (shift[a] - (lower[a, :a] * out[:a]).sum(axis=0)) / lower[a, a]
+    out += normal
+    for a in reversed(range(rank)):
+        out[a] = (out[a] - (lower[a + 1 :, a] * out[a + 1 :]).sum(axis=0)) / lower[a, a]
+    return out

@@ -18,7 +18,7 @@ SPARSITY, HORIZON = 5, 60
 def task(d: int, seed: int) -> Task:
     """The model is not told the level of sparsity, nor any scale."""
     world = sparse_world(300, d, SPARSITY, 0.1, stream(seed, "world", d))
-    return Task(world, SparseLinearModel(d), HORIZON)
+    return Task(world, SparseLinearModel(d, label_unit=1.0), HORIZON)
 
 
 EXPERIMENT = Experiment(

@@ -1,12 +1,15 @@
 """Node values with graph feedback   [ASD §4.3, §5.2]
 
 Choosing a node shows its own noisy value and those of its neighbours. Nodes are independent a
-priori, N(prior_mean, prior_variance) each; every value seen is one more row.
+priori, N(m, τ²) each, and seen with noise N(0, σ²); every value seen is one more row.
+
+With unknown scales m ~ N(0, τ²), τ² ~ InvGamma(shape, rate), and a grid over r = σ²/τ² carries
+weights proportional to its marginal likelihood: a node seen n times has mean
+(r m + n ȳ) / (r + n) and variance τ² r / (r + n), where ȳ ~ N(m, τ²(1 + r/n)).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
@@ -19,6 +22,7 @@ from serendip.core.groups import Groups
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import TableDraws, equal_weights
+from serendip.models.graph_scales import GraphFit, GraphScales, Looks, node_moments
 
 
 def adjacency_of(n_nodes: int, edges: Ints) -> csr_array:
@@ -39,19 +43,34 @@ def adjacency_of(n_nodes: int, edges: Ints) -> csr_array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphModel:
-    """Independent Gaussian nodes on a known graph."""
+    """Independent Gaussian nodes on a known graph.
+
+    Give both variances, or neither: then they and the mean are unknown.
+    """
 
     adjacency: csr_array
     """(n, n) symmetric 0/1; see `adjacency_of`."""
-    prior_variance: float = 1.0
-    noise_variance: float = 0.1
+    prior_variance: float | None = None
+    """τ²"""
+    noise_variance: float | None = None
+    """σ²"""
     prior_mean: float = 0.0
+    """m, where the variances are given."""
+    scales: GraphScales = field(default_factory=GraphScales)
+    label_unit: float | None = None
+    """What labels of the usual size measure, where it is known and scales are not. Otherwise it is
+    taken from the labels seen."""
 
     def __post_init__(self) -> None:
         matrix = self.adjacency
         if matrix.shape[0] != matrix.shape[1] or abs(matrix - matrix.T).sum() > 0:
             raise InvalidInput("An adjacency matrix must be square and symmetric.")
-        if not (self.prior_variance > 0 and self.noise_variance > 0):
+        given = (self.prior_variance, self.noise_variance)
+        if (given[0] is None) != (given[1] is None):
+            raise InvalidInput(
+                "Give both prior_variance and noise_variance, or neither to have them inferred."
+            )
+        if any(value is not None and not value > 0 for value in given):
             raise InvalidInput(
                 f"Variances must be positive; got prior_variance {self.prior_variance} "
                 f"and noise_variance {self.noise_variance}."
@@ -60,51 +79,81 @@ class GraphModel:
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "GraphPosterior":
         """The posterior given these observations; the generator is not used."""
         n_nodes = self.adjacency.shape[0]
-        prior = GraphPosterior(
-            closed=csr_array(self.adjacency + eye_array(n_nodes, format="csr")),
-            mean=np.full(n_nodes, self.prior_mean),
-            variance=np.full(n_nodes, self.prior_variance),
-            open_nodes=np.ones(n_nodes),
-            noise_variance=self.noise_variance,
-            n_labels=0,
-        )
+        closed = csr_array(self.adjacency + eye_array(n_nodes, format="csr"))
+        looks = Looks(np.zeros(n_nodes), np.zeros(n_nodes), 0.0)
+        open_nodes = np.ones(n_nodes)
         for one in seen:
-            prior = prior.update(one, rng)
-        return prior
+            looks = looks.including(one)
+            open_nodes[one.item] = 0.0
+        return self._posterior(closed, looks, open_nodes, len(seen))
+
+    def _posterior(
+        self, closed: csr_array, looks: Looks, open_nodes: Floats, n_labels: int
+    ) -> "GraphPosterior":
+        if self.prior_variance is not None and self.noise_variance is not None:
+            fits: tuple[GraphFit, ...] = ()
+            precision = 1.0 / self.prior_variance + looks.count / self.noise_variance
+            pull = self.prior_mean / self.prior_variance
+            mean = (pull + looks.count * looks.mean / self.noise_variance) / precision
+            variance, noise_variance = 1.0 / precision, self.noise_variance
+        else:
+            fits = self.scales.fits(looks, self.label_unit)
+            mean, variance = node_moments(fits, looks)
+            noise_variance = sum(fit.weight * fit.scale * fit.ratio for fit in fits)
+        return GraphPosterior(
+            self, closed, looks, open_nodes, fits, mean, variance, noise_variance, n_labels
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphPosterior:
-    """An independent Gaussian for every node."""
+    """A Gaussian for every node; with unknown scales a mixture, its moments kept."""
 
+    model: GraphModel
     closed: csr_array
     """(n, n) I + A: what choosing a node shows."""
-    mean: Floats
-    variance: Floats
+    looks: Looks
     open_nodes: Floats
     """(n,) 1 for a node that can still be chosen, 0 for one that was."""
+    fits: tuple[GraphFit, ...]
+    """The grid over unknown scales; empty where they are given."""
+    mean: Floats
+    variance: Floats
     noise_variance: float
+    """E[σ²] where it is unknown."""
     n_labels: int
 
-    def update(self, seen: Observation, rng: Generator) -> Self:
-        """Each row is one noisy look at one node."""
-        nodes = np.asarray(seen.x)[:, 0].astype(np.int64)
-        looks = np.bincount(nodes, minlength=len(self.mean))
-        sums = np.bincount(nodes, weights=seen.y, minlength=len(self.mean))
-        precision = 1.0 / self.variance + looks / self.noise_variance
-        mean = (self.mean / self.variance + sums / self.noise_variance) / precision
+    def update(self, seen: Observation, rng: Generator) -> "GraphPosterior":
+        """Each row is one noisy look at one node; the generator is not used."""
         open_nodes = self.open_nodes.copy()
         open_nodes[seen.item] = 0.0
-        return type(self)(
-            self.closed, mean, 1.0 / precision, open_nodes, self.noise_variance, self.n_labels + 1
-        )
+        looks = self.looks.including(seen)
+        return self.model._posterior(self.closed, looks, open_nodes, self.n_labels + 1)
 
     def sample(self, size: int, rng: Generator) -> "GraphDraws":
         """Fresh node values."""
         normal = rng.standard_normal((size, len(self.mean)))
-        table = self.mean + np.sqrt(self.variance) * normal
+        if self.fits:
+            table = self._sample_mixture(normal, rng)
+        else:
+            table = self.mean + np.sqrt(self.variance) * normal
         draws = TableDraws(table, equal_weights(size), Gaussian(self.noise_variance))
         return GraphDraws(draws, self)
+
+    def _sample_mixture(self, normal: Floats, rng: Generator) -> Floats:
+        """A point of the grid, then τ², then m, then the nodes."""
+        size = len(normal)
+        picks = rng.choice(len(self.fits), size=size, p=[fit.weight for fit in self.fits])
+        gammas = rng.standard_gamma(self.fits[0].shape, size=size)
+        levels = rng.standard_normal(size)
+        for place in np.unique(picks):
+            fit, own = self.fits[place], np.flatnonzero(picks == place)
+            deviation = np.sqrt(fit.rate / gammas[own])
+            level = fit.centre + deviation * levels[own] / np.sqrt(fit.certainty)
+            drawn = fit.shrinkage(self.looks)
+            normal[own] *= deviation[:, None] * np.sqrt(drawn)
+            normal[own] += drawn * level[:, None] + (1.0 - drawn) * self.looks.mean
+        return normal
 
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of each node."""

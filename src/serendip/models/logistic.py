@@ -2,15 +2,21 @@
 
 θ ~ N(0, σ_θ²I),  P(y = 1 | x) = μ(xᵀθ),  μ(z) = 1 / (1 + e^{−z})
 θ | data ≈ N(θ̂, H⁻¹),  H = Xᵀ diag(p(1 − p)) X + I/σ_θ²
+
+An unknown σ_θ² has a grid, weighted by the evidence as Laplace's method has it,
+
+    log p(y) ≈ log p(y | θ̂) + log N(θ̂ | 0, σ_θ²I) + ½d log 2π − ½ log det H,
+
+and draws, moments and looks ahead are those of the mixture.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logsumexp
 
 from serendip.core.arrays import Floats
 from serendip.core.data import Block, Observation
@@ -23,47 +29,82 @@ from serendip.models.draws import LogisticDraws, equal_weights
 _NODES, _RAW = np.polynomial.hermite_e.hermegauss(15)
 _MASSES = _RAW / _RAW.sum()
 
+_CONSTANT_VARIANCE = 16.0
+"""Prior variance of a constant beside unknown widths: chances from 0.03 % to 99.97 %."""
+_NEGLIGIBLE = 1e-4
+"""Grid points with less weight than this are left out of draws and moments."""
+
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
     """Logistic regression for labels 0 and 1 (and for chances between them)."""
 
     n_features: int
-    prior_variance: float = 1.0
-    """σ_θ²"""
+    prior_variance: float | None = None
+    """σ_θ²; unknown where not given."""
+    constant_column: int | None = None
+    """Which feature is a column of ones, if any; an unknown width leaves its prior wide."""
+    signal_ratios: Sequence[float] = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
+    """What the variance of xᵀθ may be for features of unit size: σ_θ² = ratio / d."""
 
     def __post_init__(self) -> None:
         if self.n_features < 1:
             raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
-        if not self.prior_variance > 0:
+        if self.prior_variance is not None and not self.prior_variance > 0:
             raise InvalidInput(f"prior_variance must be positive; got {self.prior_variance}.")
+        if not self.signal_ratios or min(self.signal_ratios) <= 0:
+            raise InvalidInput(f"signal_ratios must be positive; got {self.signal_ratios}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LogisticPosterior":
         """The posterior given these observations; the generator is not used."""
-        empty = np.empty((0, self.n_features)), np.empty(0)
-        start = np.zeros(self.n_features)
-        precision = Cholesky.of(np.eye(self.n_features) / self.prior_variance)
-        prior = LogisticPosterior(self.prior_variance, *empty, start, precision, 0)
+        start, grid = np.zeros(self.n_features), self._grid()
+        fits = tuple(
+            LogisticFit(widths, start, Cholesky.of(np.diag(1.0 / widths)), 1.0 / len(grid))
+            for widths in grid
+        )
+        prior = LogisticPosterior(fits, np.empty((0, self.n_features)), np.empty(0), 0)
         return prior.absorb(seen)
+
+    def _grid(self) -> list[Floats]:
+        """(d,) prior variances at each point of the grid."""
+        if self.prior_variance is not None:
+            return [np.full(self.n_features, self.prior_variance)]
+        grid = []
+        for ratio in self.signal_ratios:
+            widths = np.full(self.n_features, ratio / self.n_features)
+            if self.constant_column is not None:
+                widths[self.constant_column] = _CONSTANT_VARIANCE
+            grid.append(widths)
+        return grid
 
 
 @dataclass(frozen=True, slots=True)
-class LogisticPosterior:
-    """N(θ̂, H⁻¹) around the mode."""
+class LogisticFit:
+    """N(θ̂, H⁻¹) around the mode, for one setting of the prior variances."""
 
-    prior_variance: float
-    x: Floats
-    """(t, d) what has been labelled."""
-    y: Floats
-    """(t,)"""
+    widths: Floats
+    """(d,) prior variances."""
     mode: Floats
     """(d,) θ̂"""
     precision: Cholesky
     """of H"""
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticPosterior:
+    """A Gaussian over θ, or a mixture of them where the prior variance is unknown."""
+
+    fits: tuple[LogisticFit, ...]
+    """One for each point of the grid; their weights sum to one."""
+    x: Floats
+    """(t, d) what has been labelled."""
+    y: Floats
+    """(t,)"""
     n_labels: int
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
-        """The posterior once these observations are taken in, warm started at the last mode."""
+        """The posterior once these observations are taken in, warm started at the last modes."""
         if not seen:
             return self
         x = np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)])
@@ -73,52 +114,89 @@ class LogisticPosterior:
                 f"The logistic model needs labels in [0, 1]; got {y[(y < 0) | (y > 1)][0]:g}. "
                 "Use the linear model for other labels."
             )
-        mode, precision = _newton(x, y, self.mode, self.prior_variance)
-        grown = self.n_labels + len(seen)
-        return type(self)(self.prior_variance, x, y, mode, precision, grown)
+        fits, evidence = [], []
+        for fit in self.fits:
+            mode, precision, height = _newton(x, y, fit.mode, fit.widths)
+            fits.append(replace(fit, mode=mode, precision=precision))
+            volume = float(np.log(fit.widths).sum()) + precision.log_determinant
+            evidence.append(-height - 0.5 * volume)
+        weights = np.exp(np.array(evidence) - logsumexp(evidence))
+        weighted = (replace(fit, weight=float(w)) for fit, w in zip(fits, weights, strict=True))
+        return type(self)(tuple(weighted), x, y, self.n_labels + len(seen))
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Deterministic: the generator is not used."""
         return self.absorb((seen,))
 
+    @property
+    def best(self) -> LogisticFit:
+        """The fit with the largest weight."""
+        return max(self.fits, key=lambda fit: fit.weight)
+
+    @property
+    def mode(self) -> Floats:
+        """(d,) θ̂ of that fit."""
+        return self.best.mode
+
+    @property
+    def precision(self) -> Cholesky:
+        """H of that fit."""
+        return self.best.precision
+
+    @property
+    def kept(self) -> tuple[LogisticFit, ...]:
+        """The fits that count, their weights summing to one."""
+        kept = [fit for fit in self.fits if fit.weight > _NEGLIGIBLE]
+        total = sum(fit.weight for fit in kept)
+        return tuple(replace(fit, weight=fit.weight / total) for fit in kept)
+
     def sample(self, size: int, rng: Generator) -> LogisticDraws:
         """Fresh θ's."""
-        normal = rng.standard_normal((len(self.mode), size))
-        theta = (self.mode[:, None] + self.precision.colour(normal)).T
+        kept = self.kept
+        normal = rng.standard_normal((self.x.shape[1], size))
+        picks = np.zeros(size, dtype=np.int64)
+        if len(kept) > 1:
+            picks = rng.choice(len(kept), size=size, p=[fit.weight for fit in kept])
+        theta = np.empty((size, self.x.shape[1]))
+        for place, fit in enumerate(kept):
+            own = picks == place
+            theta[own] = (fit.mode[:, None] + fit.precision.colour(normal[:, own])).T
         return LogisticDraws(theta, equal_weights(size), Bernoulli())
 
     def moments(self) -> MomentsFn:
-        """Mean and standard deviation of μ(xᵀθ), by quadrature over the Gaussian of xᵀθ."""
-        return LogisticMoments(self.mode, self.precision)
+        """Mean and standard deviation of μ(xᵀθ), by quadrature over the Gaussians of xᵀθ."""
+        return LogisticMoments(self.kept)
 
     def design(self) -> MomentsFn:
-        """μ(xᵀθ̂) and ‖x‖_{V⁻¹} with V = XᵀX + I/σ_θ²."""
-        prior = np.eye(len(self.mode)) / self.prior_variance
-        return DesignNorm(self.mode, Cholesky.of(self.x.T @ self.x + prior))
+        """μ(xᵀθ̂) and ‖x‖_{V⁻¹} with V = XᵀX + I/σ_θ², of the fit with the largest weight."""
+        prior = np.diag(1.0 / self.best.widths)
+        return DesignNorm(self.best.mode, Cholesky.of(self.x.T @ self.x + prior))
 
     def lookahead(self, others: Block) -> BlockFn[tuple[Floats, Floats, Floats]]:
         """Chances of the others after a miss and after a hit, each by one Newton step."""
-        return LogisticLookahead(
-            self.mode, self.precision.inverse(), np.asarray(others.x, dtype=np.float64)
-        )
+        x = np.asarray(others.x, dtype=np.float64)
+        parts = tuple(LogisticLookahead(fit.mode, fit.precision.inverse(), x) for fit in self.kept)
+        if len(parts) == 1:
+            return parts[0]
+        return MixedLookahead(parts, np.array([fit.weight for fit in self.kept]))
 
 
-def _newton(x: Floats, y: Floats, start: Floats, prior_variance: float) -> tuple[Floats, Cholesky]:
-    """The mode and the curvature there, by damped Newton steps."""
+def _newton(x: Floats, y: Floats, start: Floats, widths: Floats) -> tuple[Floats, Cholesky, float]:
+    """The mode, the curvature there and minus the log of the posterior, by damped Newton steps."""
 
     def loss(theta: Floats) -> float:
         score = x @ theta
         fit = y @ log_expit(score) + (1.0 - y) @ log_expit(-score)
-        return float(0.5 * theta @ theta / prior_variance - fit)
+        return float(0.5 * theta @ (theta / widths) - fit)
 
     def curvature(theta: Floats) -> Cholesky:
         chance = expit(x @ theta)
         information = (x * (chance * (1.0 - chance))[:, None]).T @ x
-        return Cholesky.of(information + np.eye(len(theta)) / prior_variance)
+        return Cholesky.of(information + np.diag(1.0 / widths))
 
     theta, height = start, loss(start)
     for _ in range(100):
-        slope = theta / prior_variance + x.T @ (expit(x @ theta) - y)
+        slope = theta / widths + x.T @ (expit(x @ theta) - y)
         step = curvature(theta).solve(slope)
         decrement = float(slope @ step)
         if decrement < 1e-16 * max(1.0, height):
@@ -128,22 +206,27 @@ def _newton(x: Floats, y: Floats, start: Floats, prior_variance: float) -> tuple
             size *= 0.5
         theta = theta - size * step
         height = loss(theta)
-    return theta, curvature(theta)
+    return theta, curvature(theta), height
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticMoments:
-    """E[μ(z)] and sd of μ(z) for z ~ N(xᵀθ̂, xᵀH⁻¹x)."""
+    """E[μ(z)] and sd of μ(z) for z ~ N(xᵀθ̂, xᵀH⁻¹x), over the mixture."""
 
-    mode: Floats
-    precision: Cholesky
+    fits: tuple[LogisticFit, ...]
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
         x = np.asarray(block.x, dtype=np.float64)
-        spread = np.linalg.norm(self.precision.whiten(x.T), axis=0)
-        chances = expit((x @ self.mode)[:, None] + spread[:, None] * _NODES)
-        mean = chances @ _MASSES
-        return mean, np.sqrt((chances - mean[:, None]) ** 2 @ _MASSES)
+        mean, square = np.zeros(len(x)), np.zeros(len(x))
+        parts = []
+        for fit in self.fits:
+            spread = np.linalg.norm(fit.precision.whiten(x.T), axis=0)
+            chances = expit((x @ fit.mode)[:, None] + spread[:, None] * _NODES)
+            parts.append((fit.weight, chances))
+            mean += fit.weight * (chances @ _MASSES)
+        for weight, chances in parts:
+            square += weight * ((chances - mean[:, None]) ** 2 @ _MASSES)
+        return mean, np.sqrt(square)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +271,22 @@ class LogisticLookahead:
             for label in (0.0, 1.0)
         ]
         return chance, np.stack([1.0 - chance, chance], axis=1), np.stack(after, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class MixedLookahead:
+    """The same for a mixture, whose weights move with the label by Bayes' rule."""
+
+    parts: tuple[LogisticLookahead, ...]
+    weights: Floats
+
+    def __call__(self, block: Block) -> tuple[Floats, Floats, Floats]:
+        found = [part(block) for part in self.parts]
+        pairs = list(zip(self.weights, found, strict=True))
+        mean = np.asarray(sum(weight * one[0] for weight, one in pairs))
+        chances = np.asarray(sum(weight * one[1] for weight, one in pairs))
+        after = np.asarray(sum((weight * one[1])[:, :, None] * one[2] for weight, one in pairs))
+        return mean, chances, after / np.maximum(chances, 1e-300)[:, :, None]
 
 
 def _mackay(score: Floats, variance: Floats) -> Floats:

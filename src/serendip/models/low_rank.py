@@ -19,6 +19,7 @@ from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
+from serendip.core.linalg import gaussian_draws
 from serendip.core.protocols import MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
 from serendip.models.mixing import Mixing
@@ -245,25 +246,4 @@ def _factor(
         for b in range(a + 1):
             precision[a, b] = (facing[a] * facing[b]) @ belongs / noise[:, None]
         precision[a, a] += 1.0 / model.factor_variance
-    return np.moveaxis(_gaussian(precision, shift, rng.standard_normal(shift.shape)), 0, 2)
-
-
-def _gaussian(precision: Floats, shift: Floats, normal: Floats) -> Floats:
-    """(r, …) draws Λ⁻¹b + L⁻ᵀz with Λ = LLᵀ, for many small Λ (r, r, …) at once.
-
-    Cholesky by columns, each step an array operation over all of them: with r of a few this beats
-    one library call per matrix many times over. Only the lower triangle of Λ is read.
-    """
-    rank = len(shift)
-    lower = np.empty_like(precision)
-    out = np.empty_like(shift)
-    for a in range(rank):
-        for b in range(a):
-            inner = precision[a, b] - (lower[a, :b] * lower[b, :b]).sum(axis=0)
-            lower[a, b] = inner / lower[b, b]
-        lower[a, a] = np.sqrt(precision[a, a] - (lower[a, :a] ** 2).sum(axis=0))
-        out[a] = (shift[a] - (lower[a, :a] * out[:a]).sum(axis=0)) / lower[a, a]
-    out += normal
-    for a in reversed(range(rank)):
-        out[a] = (out[a] - (lower[a + 1 :, a] * out[a + 1 :]).sum(axis=0)) / lower[a, a]
-    return out
+    return np.moveaxis(gaussian_draws(precision, shift, rng.standard_normal(shift.shape)), 0, 2)

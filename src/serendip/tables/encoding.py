@@ -117,7 +117,8 @@ def _used(frame: "pd.DataFrame", columns: Sequence[str] | None, ignore: Iterable
     return used
 
 
-def _refuse_gaps(column: "Column", gaps: Ints) -> None:
+def refuse_gaps(column: "Column", gaps: Ints) -> None:
+    """Says which cells are empty, and what can be done."""
     raise InvalidInput(
         f"Column {column.name!r} has no value in {row_list(column, gaps)}; fill in the values, "
         "remove the rows, leave the column out with --ignore, or choose --missing impute."
@@ -131,7 +132,7 @@ def _scaled(
     check_finite(column, numbers)
     gaps = np.flatnonzero(np.isnan(numbers))
     if len(gaps) and missing == "error":
-        _refuse_gaps(column, gaps)
+        refuse_gaps(column, gaps)
     top = float(np.nanmax(np.abs(numbers)))
     values = numbers / top if top > 0 else numbers  # so that squares neither overflow nor vanish
     values = np.where(np.isnan(values), np.nanmean(values), values)
@@ -152,7 +153,7 @@ def _indicators(column: "Column", missing: str, scaling: str) -> tuple[list[str]
     """A text column as one column per level, scaled together."""
     gaps = np.flatnonzero(column.isna())
     if len(gaps) and missing == "error":
-        _refuse_gaps(column, gaps)
+        refuse_gaps(column, gaps)
     texts = [str(value).strip() for value in column.astype(object).tolist()]
     for gap in gaps:
         texts[gap] = _NO_VALUE

@@ -1,0 +1,236 @@
+"""A table of rows × columns of unknown rank, noise and scales, with features of both, by Gibbs.
+
+    y_ij = a_i + b_j + u_iᵀv_j + ε,  ε ~ N(0, σ²),  u_i, v_j in ℝᴿ
+
+a_i and u_i are linear in the features of row i, plus a part of the row's own; b_j and v_j likewise
+(`matrix_lines`). Every scale has a prior that reaches down to nothing: a factor, a feature or an
+effect that the labels have no use for fades, so R is only the most that the rank may be. Later
+factors are weaker a priori. Labels are measured in units of their own size, as in the linear model.
+
+M chains run side by side, every step batched over them, and go on from where the last label left
+them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.data import Observation
+from serendip.core.errors import InvalidInput
+from serendip.core.likelihood import Gaussian
+from serendip.core.protocols import MomentsFn
+from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
+from serendip.models.label_scale import label_scale
+from serendip.models.left_out import left_out
+from serendip.models.matrix_groups import group_of
+from serendip.models.matrix_lines import Lines
+from serendip.models.matrix_sweeps import (
+    MatrixChains,
+    MatrixPriors,
+    Table,
+    joined,
+    prior_chains,
+    remeasured,
+    taken,
+)
+from serendip.models.mixing import Mixing
+
+_CELLS = 1 << 18
+"""Numbers worked on at once, so that a sweep stays in the cache."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixModel:
+    """A table of known size; candidates are (row, column), and nothing else need be known."""
+
+    n_rows: int
+    n_columns: int
+    row_groups: Sequence[Array] = ()
+    """Features of the rows: whole numbers (n_rows,) are levels, numbers (n_rows, p) descriptors,
+    which should be standardised."""
+    column_groups: Sequence[Array] = ()
+    """Likewise of the columns."""
+    max_rank: int = 4
+    """R, the most that u_iᵀv_j may have; 0 leaves only effects."""
+    n_chains: int = 200
+    """M, how many draws there are to sample from."""
+    sweeps: int = 6
+    """Gibbs sweeps per label."""
+    warm_up: int = 60
+    """Gibbs sweeps where chains start afresh with labels at hand."""
+    label_unit: float | None = None
+    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
+    percentages. Otherwise it is taken from the labels seen."""
+    priors: MatrixPriors = field(default_factory=MatrixPriors)
+
+    def __post_init__(self) -> None:
+        for name in ("n_rows", "n_columns", "n_chains", "sweeps", "warm_up"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name} must be at least 1; got {getattr(self, name)}.")
+        if self.max_rank < 0:
+            raise InvalidInput(f"max_rank must not be negative; got {self.max_rank}.")
+        self._sides()  # refuses features that do not fit
+
+    def _sides(self) -> tuple[Lines, Lines]:
+        # More factors than lines on a side add nothing.
+        rank = min(self.max_rank, self.n_rows, self.n_columns)
+        scales, freedom = self.priors.scales(rank), self.priors.freedom
+        rows = [group_of(given, self.n_rows, "row") for given in self.row_groups]
+        columns = [group_of(given, self.n_columns, "column") for given in self.column_groups]
+        return (
+            Lines.of(rows, self.n_rows, scales, freedom),
+            Lines.of(columns, self.n_columns, scales, freedom),
+        )
+
+    def posterior(self, seen: Sequence[Observation], rng: Generator) -> "MatrixPosterior":
+        """The posterior given these observations; () gives exact draws from the prior."""
+        sides = self._sides()
+        empty = MatrixPosterior(
+            model=self,
+            sides=sides,
+            entries=np.empty((0, 2), dtype=np.int64),
+            y=np.empty(0),
+            chains=prior_chains(sides, self.priors, self.n_chains, rng),
+            offset=0.0,
+            unit=self.label_unit or 1.0,
+            history=np.empty((0, self.n_chains, 0)),
+            n_labels=0,
+        )
+        return empty.absorb(seen).settle(self.warm_up, rng) if seen else empty
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixPosterior:
+    """A bag of M tables, each the latest state of its chain."""
+
+    model: MatrixModel
+    sides: tuple[Lines, Lines]
+    entries: Ints
+    """(t, 2) row and column of each label."""
+    y: Floats
+    """(t,) labels; (t, M) gives each chain its own, as the joint-distribution test does."""
+    chains: MatrixChains
+    offset: float
+    """What labels are measured from, and in."""
+    unit: float
+    history: Floats
+    """(S, M, w) watched entries, in units, in the sweeps since the last label."""
+    n_labels: int
+
+    def absorb(self, seen: Sequence[Observation]) -> Self:
+        """These observations among the labels, the chains' tables left as they are."""
+        entries = np.concatenate([self.entries, *(self._checked(one) for one in seen)])
+        y = np.concatenate([self.y, *(one.y for one in seen)])
+        offset, unit = label_scale(
+            float(y.sum()), float(y @ y), len(y), constant=True, unit=self.model.label_unit
+        )
+        chains = self.chains
+        if len(self.y):
+            shift = (self.offset - offset) / unit
+            chains = remeasured(chains, self.unit / unit, shift)
+        return replace(
+            self,
+            entries=entries,
+            y=y,
+            chains=chains,
+            offset=offset,
+            unit=unit,
+            n_labels=self.n_labels + len(seen),
+        )
+
+    def update(self, seen: Observation, rng: Generator) -> Self:
+        """A few sweeps with the new rows among the data, starting where the chains stand."""
+        return self.absorb((seen,)).settle(self.model.sweeps, rng)
+
+    def _checked(self, seen: Observation) -> Ints:
+        entries = np.asarray(seen.x)
+        shape = (self.model.n_rows, self.model.n_columns)
+        if entries.ndim != 2 or entries.shape[1] != 2 or entries.dtype.kind not in "iu":
+            raise InvalidInput(
+                "The model of a table needs candidates as whole numbers (row, column); "
+                f"item {seen.item} has {entries.dtype} features of shape {entries.shape}."
+            )
+        if np.any(entries < 0) or np.any(entries >= shape):
+            raise InvalidInput(
+                f"The matrix is {shape[0]} × {shape[1]}, counted from 0; "
+                f"item {seen.item} lies at {entries.tolist()}."
+            )
+        return entries.astype(np.int64)
+
+    def settle(self, n_sweeps: int, rng: Generator) -> Self:
+        """The chains after more sweeps over the same labels, watched entries kept for `mixing`."""
+        model, n_chains = self.model, self.model.n_chains
+        if len(self.entries) == 0:
+            chains = prior_chains(self.sides, model.priors, n_chains, rng)
+            return replace(self, chains=chains)
+        q = len(self.sides[0].scales)
+        n_parts = -(-q * q * max(model.n_rows, model.n_columns) * n_chains // _CELLS)
+        swept, histories = [], []
+        for part in np.array_split(np.arange(n_chains), min(n_parts, n_chains)):
+            table = self._table(part)
+            kept = [table.sweep(rng) for _ in range(n_sweeps)]
+            swept.append(table.chains)
+            histories.append(np.stack(kept))
+        return replace(self, chains=joined(swept), history=np.concatenate(histories, axis=1))
+
+    def _table(self, part: Ints) -> Table:
+        """Some of the chains with their labels, ready to be swept."""
+        labels = (self.y - self.offset) / self.unit
+        return Table.of(
+            self.sides,
+            self.model.priors,
+            self.entries,
+            labels[:, None] if labels.ndim == 1 else labels[:, part],
+            taken(self.chains, part),
+        )
+
+    @property
+    def noise_variance(self) -> Floats:
+        """(M,) σ² of each chain, in the unit of the labels squared."""
+        return np.asarray(self.chains.noise_variance * self.unit**2)
+
+    def sample(self, size: int, rng: Generator) -> FactorDraws:
+        """States of different chains; more than there are chains are drawn with replacement."""
+        n_chains = self.model.n_chains
+        return self._draws(rng.choice(n_chains, size=size, replace=size > n_chains))
+
+    def moments(self) -> MomentsFn:
+        """Mean and standard deviation of each entry over all chains."""
+        return SampledMoments(self._draws(np.arange(self.model.n_chains)))
+
+    def _draws(self, picks: Ints) -> FactorDraws:
+        """The table as products: (u, a, 1)ᵀ(v, 1, b), in the unit of the labels."""
+        rows = self.sides[0].total(self.chains.rows)[:, :, picks]
+        columns = self.sides[1].total(self.chains.columns)[:, :, picks]
+        effect = rows[:1] * self.unit + self.offset
+        left = np.concatenate([rows[1:] * self.unit, effect, np.full_like(effect, self.unit)])
+        right = np.concatenate([columns[1:], np.ones_like(columns[:1]), columns[:1]])
+        return FactorDraws(
+            np.ascontiguousarray(np.moveaxis(left, 0, 2).swapaxes(0, 1)),
+            np.ascontiguousarray(np.moveaxis(right, 0, 2).swapaxes(0, 1)),
+            equal_weights(len(picks)),
+            Gaussian(float(self.noise_variance.mean())),
+        )
+
+    def mixing(self) -> Mixing:
+        """R̂ and effective size of entries of the table over the sweeps since the last label.
+
+        The watched are all seen entries and a few unseen ones. A handful of sweeps cannot show R̂
+        near 1: `posterior.settle(200, rng).mixing()` is the longer look.
+        """
+        return Mixing.of(self.history)
+
+    def held_out(self) -> Floats:
+        """(t,) log p(y_i | the other labels) of each label, in the order told.
+
+        From the chains, by importance weights; the own weights of the label's row and column are
+        integrated out, the rest is left to the weights.
+        """
+        if len(self.entries) == 0:
+            return np.empty(0)
+        foretold = self._table(np.arange(self.model.n_chains)).foretold()
+        return np.asarray(left_out(foretold) - np.log(self.unit))
