@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from serendip.core.arrays import Array
 from serendip.core.protocols import Model
 from serendip.models.auto import AutoModel, Member
 from serendip.models.forest import ForestModel
@@ -10,6 +11,7 @@ from serendip.models.gp import GaussianProcessModel
 from serendip.models.kernels import Group
 from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
+from serendip.models.recoded import table_member
 from serendip.models.sparse_linear import SparseLinearModel
 
 OWN_CONSTANT = ("auto", "gp", "forest")
@@ -19,23 +21,17 @@ ANY_UNIT = ("linear", *OWN_CONSTANT)
 """Models that take labels in any unit; the others want them between 0 and 1."""
 
 
-def table_model(name: str, n_features: int, groups: Sequence[Group]) -> Model[Any]:
+def table_model(name: str, x: Array, groups: Sequence[Group]) -> Model[Any]:
     """The model of this name.
 
     Args:
-        name: As in `framing.MODELS`.
-        n_features: d, the column of ones included where there is one.
+        name: As in `model_names.MODELS`.
+        x: (n, d) features of the pool, the column of ones included where there is one.
         groups: Features that belong together; those of the column of ones are not used.
     """
-    d = n_features
+    d = x.shape[1]
     if name == "auto":
-        # Smooth functions have been right more often than steps on tables of this kind.
-        return AutoModel(
-            (
-                Member("gp", GaussianProcessModel(d, tuple(groups)), prior=0.9),
-                Member("forest", ForestModel(d), prior=0.1),
-            )
-        )
+        return _auto(x, groups)
     models: dict[str, Model[Any]] = {
         "linear": LinearModel(d, constant_column=d - 1),
         # Features of unit size: xᵀθ then has a prior standard deviation of two, chances of 12–88 %.
@@ -45,3 +41,19 @@ def table_model(name: str, n_features: int, groups: Sequence[Group]) -> Model[An
         "forest": ForestModel(d),
     }
     return models[name]
+
+
+def _auto(x: Array, groups: Sequence[Group]) -> AutoModel:
+    """Smooth functions, steps, and where all columns are texts a table of rows × columns.
+
+    The priors say which has been right more often on tables of the kind.
+    """
+    d = x.shape[1]
+    members = [
+        Member("gp", GaussianProcessModel(d, tuple(groups)), prior=0.9),
+        Member("forest", ForestModel(d), prior=0.1),
+    ]
+    table = table_member(x, groups)
+    if table is not None:
+        members.append(Member("table", table, prior=0.5))
+    return AutoModel(tuple(members))

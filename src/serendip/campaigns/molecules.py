@@ -75,5 +75,5 @@ def frame_molecules(
     x = np.concatenate([bits, plain.x], axis=1)  # a constant stays last
     shift = bits.shape[1]
     groups = (*single_columns(shift), *(group.moved(shift) for group in plain.groups))
-    model = table_model(spec.model, x.shape[1], groups)
+    model = table_model(spec.model, x, groups)
     return replace(plain, x=x, model=model, notes=(note, *plain.notes), groups=groups)
