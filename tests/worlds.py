@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from serendip.core.data import Observation
 from serendip.core.likelihood import Bernoulli, Gaussian
@@ -14,6 +15,7 @@ from serendip.environments.linear import linear_world, logistic_world
 from serendip.environments.low_rank import low_rank_world
 from serendip.environments.sparse import sparse_world
 from serendip.environments.world import World
+from serendip.models.estimator import EstimatorModel
 from serendip.models.finite import FiniteModel
 from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
@@ -85,6 +87,16 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
     _graph,
     lambda: Problem("gp", linear_world(40, 4, 0.3, stream(7, "gp")), GaussianProcessModel(4)),
     lambda: Problem("forest", linear_world(40, 4, 0.3, stream(8, "forest")), ForestModel(4)),
+    lambda: Problem(
+        "estimator",
+        linear_world(40, 4, 0.3, stream(9, "estimator")),
+        EstimatorModel(Ridge(), 4, n_refits=10),
+    ),
+    lambda: Problem(
+        "classifier",
+        logistic_world(40, 4, stream(10, "classifier")),
+        EstimatorModel(LogisticRegression(), 4, n_refits=10),
+    ),
     lambda: _finite(Bernoulli()),
     lambda: _finite(Gaussian(0.1)),
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from serendip.framing import Columns as Columns
     from serendip.loop import play as play
     from serendip.loop import suggest as suggest
+    from serendip.models.estimator import EstimatorModel as EstimatorModel
     from serendip.models.finite import FiniteModel as FiniteModel
     from serendip.models.forest import ForestModel as ForestModel
     from serendip.models.gp import GaussianProcessModel as GaussianProcessModel
@@ -55,6 +56,7 @@ _HOMES = {
     "serendip.core.likelihood": ("Bernoulli", "Gaussian"),
     "serendip.core.rng": ("stream",),
     "serendip.framing": ("Columns",),
+    "serendip.models.estimator": ("EstimatorModel",),
     "serendip.models.finite": ("FiniteModel",),
     "serendip.models.forest": ("ForestModel",),
     "serendip.models.gp": ("GaussianProcessModel",),

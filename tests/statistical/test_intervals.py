@@ -11,15 +11,22 @@ import os
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
 
 from serendip.core.data import Block, Observation
 from serendip.core.rng import stream
+from serendip.models.estimator import EstimatorModel
 from serendip.models.forest import ForestModel
 
 pytestmark = pytest.mark.statistical
 
 RUNS = 24 if os.environ.get("SERENDIP_FULL") else 12
-MODELS = {"forest": ForestModel}
+MODELS = {
+    "forest": ForestModel,
+    "ridge": lambda d: EstimatorModel(Ridge(), d),
+    "neighbours": lambda d: EstimatorModel(KNeighborsRegressor(5, weights="distance"), d),
+}
 
 
 def friedman(u, rng):
