@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -23,6 +24,7 @@ from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
 from serendip.models.low_rank import LowRankModel
+from serendip.models.neural import NeuralModel
 from serendip.models.sparse_linear import SparseLinearModel
 from serendip.pools.dense import DensePool
 
@@ -66,6 +68,14 @@ def _graph() -> Problem:
     return Problem("graph", graph_world(adjacency, 0.2, rng), GraphModel(adjacency, 1.0, 0.2))
 
 
+def _neural() -> tuple[Callable[[], Problem], ...]:
+    """Networks too, where PyTorch is installed: pip install torch, and they are under contract."""
+    if find_spec("torch") is None:
+        return ()
+    world = linear_world(40, 4, 0.3, stream(11, "neural"))
+    return (lambda: Problem("neural", world, NeuralModel(4, n_members=8, n_steps=20)),)
+
+
 _BUILDERS: tuple[Callable[[], Problem], ...] = (
     lambda: Problem(
         "linear", linear_world(40, 4, 0.3, stream(3, "linear")), LinearModel(4, 1.0, 0.3)
@@ -97,6 +107,7 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
         logistic_world(40, 4, stream(10, "classifier")),
         EstimatorModel(LogisticRegression(), 4, n_refits=10),
     ),
+    *_neural(),
     lambda: _finite(Bernoulli()),
     lambda: _finite(Gaussian(0.1)),
 )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from serendip.models.linear import LinearModel as LinearModel
     from serendip.models.logistic import LogisticModel as LogisticModel
     from serendip.models.low_rank import LowRankModel as LowRankModel
+    from serendip.models.neural import NeuralModel as NeuralModel
     from serendip.models.sparse_linear import SparseLinearModel as SparseLinearModel
     from serendip.policies.budget_ids import BudgetIDS as BudgetIDS
     from serendip.policies.ens import ENS as ENS
@@ -64,6 +65,7 @@ _HOMES = {
     "serendip.models.linear": ("LinearModel",),
     "serendip.models.logistic": ("LogisticModel",),
     "serendip.models.low_rank": ("LowRankModel",),
+    "serendip.models.neural": ("NeuralModel",),
     "serendip.models.sparse_linear": ("SparseLinearModel",),
     "serendip.loop": ("play", "suggest"),
     "serendip.policies.budget_ids": ("BudgetIDS",),

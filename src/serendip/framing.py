@@ -18,6 +18,7 @@ from serendip.models.kernels import Group
 from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
 from serendip.models.low_rank import LowRankModel
+from serendip.models.neural import NeuralModel
 from serendip.models.sparse_linear import SparseLinearModel
 from serendip.spec import known
 from serendip.tables import encode_features, read_table
@@ -31,12 +32,13 @@ MODELS: Mapping[str, str] = {
     "sparse": "linear regression in which few features matter",
     "gp": "Gaussian processes, their kernel, noise and scale inferred",
     "forest": "randomised trees, calibrated by labels left out",
+    "neural": "small neural networks, calibrated by labels left out (needs PyTorch)",
     "low-rank": "a table of rows × columns of low rank",
     "graph": "labels of a node, with those of its neighbours",
 }
 """Every model by the name that commands use."""
 
-_WITH_CONSTANT = ("gp", "forest")
+_WITH_CONSTANT = ("gp", "forest", "neural")
 """Models that have a constant of their own and take labels in any unit."""
 
 
@@ -113,6 +115,7 @@ def frame_problem(
         "sparse": SparseLinearModel(d),
         "gp": GaussianProcessModel(d, groups_of(encoded.names, [str(c) for c in frame.columns])),
         "forest": ForestModel(d),
+        "neural": NeuralModel(d),
     }
     unit_labels = spec.model not in ("linear", *_WITH_CONSTANT)
     return Framed(encoded.x, models[spec.model], None, unit_labels, encoded.notes)
