@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from serendip.core.data import Observation
 from serendip.core.likelihood import Bernoulli, Gaussian
@@ -15,6 +17,7 @@ from serendip.environments.low_rank import low_rank_world
 from serendip.environments.sparse import sparse_world
 from serendip.environments.world import World
 from serendip.models.auto import AutoModel, Member
+from serendip.models.estimator import EstimatorModel
 from serendip.models.finite import FiniteModel
 from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
@@ -23,6 +26,7 @@ from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
 from serendip.models.low_rank import LowRankModel
 from serendip.models.matrix import MatrixModel
+from serendip.models.neural import NeuralModel
 from serendip.models.sparse_linear import SparseLinearModel
 from serendip.pools.dense import DensePool
 
@@ -72,6 +76,14 @@ def _auto() -> AutoModel:
     )
 
 
+def _neural() -> tuple[Callable[[], Problem], ...]:
+    """Networks too, where PyTorch is installed: pip install torch, and they are under contract."""
+    if find_spec("torch") is None:
+        return ()
+    world = linear_world(40, 4, 0.3, stream(11, "neural"))
+    return (lambda: Problem("neural", world, NeuralModel(4, n_members=8, n_steps=20)),)
+
+
 _BUILDERS: tuple[Callable[[], Problem], ...] = (
     lambda: Problem(
         "linear", linear_world(40, 4, 0.3, stream(3, "linear")), LinearModel(4, 1.0, 0.3)
@@ -99,6 +111,17 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
     lambda: Problem("gp", linear_world(40, 4, 0.3, stream(7, "gp")), GaussianProcessModel(4)),
     lambda: Problem("forest", linear_world(40, 4, 0.3, stream(8, "forest")), ForestModel(4)),
     lambda: Problem("auto", linear_world(40, 4, 0.3, stream(9, "auto")), _auto()),
+    lambda: Problem(
+        "estimator",
+        linear_world(40, 4, 0.3, stream(9, "estimator")),
+        EstimatorModel(Ridge(), 4, n_refits=10),
+    ),
+    lambda: Problem(
+        "classifier",
+        logistic_world(40, 4, stream(10, "classifier")),
+        EstimatorModel(LogisticRegression(), 4, n_refits=10),
+    ),
+    *_neural(),
     lambda: _finite(Bernoulli()),
     lambda: _finite(Gaussian(0.1)),
 )

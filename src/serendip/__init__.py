@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from serendip.framing import Columns as Columns
     from serendip.loop import play as play
     from serendip.loop import suggest as suggest
+    from serendip.models.estimator import EstimatorModel as EstimatorModel
     from serendip.models.finite import FiniteModel as FiniteModel
     from serendip.models.forest import ForestModel as ForestModel
     from serendip.models.gp import GaussianProcessModel as GaussianProcessModel
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from serendip.models.logistic import LogisticModel as LogisticModel
     from serendip.models.low_rank import LowRankModel as LowRankModel
     from serendip.models.matrix import MatrixModel as MatrixModel
+    from serendip.models.neural import NeuralModel as NeuralModel
     from serendip.models.sparse_linear import SparseLinearModel as SparseLinearModel
     from serendip.policies.budget_ids import BudgetIDS as BudgetIDS
     from serendip.policies.ens import ENS as ENS
@@ -57,6 +59,7 @@ _HOMES = {
     "serendip.core.rng": ("stream",),
     "serendip.framing": ("Columns",),
     "serendip.models.auto": ("AutoModel", "Member"),
+    "serendip.models.estimator": ("EstimatorModel",),
     "serendip.models.finite": ("FiniteModel",),
     "serendip.models.forest": ("ForestModel",),
     "serendip.models.gp": ("GaussianProcessModel",),
@@ -65,6 +68,7 @@ _HOMES = {
     "serendip.models.logistic": ("LogisticModel",),
     "serendip.models.low_rank": ("LowRankModel",),
     "serendip.models.matrix": ("MatrixModel",),
+    "serendip.models.neural": ("NeuralModel",),
     "serendip.models.sparse_linear": ("SparseLinearModel",),
     "serendip.loop": ("play", "suggest"),
     "serendip.policies.budget_ids": ("BudgetIDS",),

@@ -9,6 +9,7 @@ MODELS: Mapping[str, str] = {
     "sparse": "linear regression in which few features matter",
     "gp": "Gaussian processes, their kernel, noise and scale inferred",
     "forest": "randomised trees, calibrated by labels left out",
+    "neural": "small neural networks, calibrated by labels left out (needs PyTorch)",
     "low-rank": "a table of rows × columns, its rank, noise and scales inferred",
     "graph": "labels of a node, with those of its neighbours",
 }

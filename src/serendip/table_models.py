@@ -11,10 +11,11 @@ from serendip.models.gp import GaussianProcessModel
 from serendip.models.kernels import Group
 from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
+from serendip.models.neural import NeuralModel
 from serendip.models.recoded import table_member
 from serendip.models.sparse_linear import SparseLinearModel
 
-OWN_CONSTANT = ("auto", "gp", "forest")
+OWN_CONSTANT = ("auto", "gp", "forest", "neural")
 """Models that have a constant of their own; the others want a last column of ones."""
 
 ANY_UNIT = ("linear", *OWN_CONSTANT)
@@ -39,6 +40,7 @@ def table_model(name: str, x: Array, groups: Sequence[Group]) -> Model[Any]:
         "sparse": SparseLinearModel(d),
         "gp": GaussianProcessModel(d, tuple(groups)),
         "forest": ForestModel(d),
+        "neural": NeuralModel(d),
     }
     return models[name]
 

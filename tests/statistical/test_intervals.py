@@ -11,15 +11,24 @@ import os
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
 
 from serendip.core.data import Block, Observation
 from serendip.core.rng import stream
+from serendip.models.estimator import EstimatorModel
 from serendip.models.forest import ForestModel
+from serendip.models.neural import NeuralModel
 
 pytestmark = pytest.mark.statistical
 
 RUNS = 24 if os.environ.get("SERENDIP_FULL") else 12
-MODELS = {"forest": ForestModel}
+MODELS = {
+    "forest": ForestModel,
+    "ridge": lambda d: EstimatorModel(Ridge(), d),
+    "neural": NeuralModel,
+    "neighbours": lambda d: EstimatorModel(KNeighborsRegressor(5, weights="distance"), d),
+}
 
 
 def friedman(u, rng):
@@ -78,6 +87,8 @@ def coverage(model, kind, n_labels, squeeze=1.0):
 @pytest.mark.parametrize("n_labels", [20, 100])
 @pytest.mark.parametrize("model", MODELS)
 def test_intervals_cover_what_they_promise(model, n_labels, kind):
+    if model == "neural":
+        pytest.importorskip("torch", reason="pip install torch, then networks are judged too")
     assert 0.7 < coverage(MODELS[model], kind, n_labels) < 0.9
 
 

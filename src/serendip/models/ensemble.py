@@ -24,7 +24,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.calibration import SLOPES, Calibration, Scale, Unseen, bounded
-from serendip.models.draws import LinearDraws, equal_weights
+from serendip.models.draws import LinearDraws, LogisticDraws, equal_weights
 
 _ROWS = 2048
 """Rows refined at once."""
@@ -33,8 +33,13 @@ _ROWS = 2048
 class Members(Protocol):
     """K fitted functions."""
 
+    @property
+    def grain(self) -> float:
+        """How much a prediction may differ in other company: hardly ever, and no more than this."""
+        ...
+
     def __call__(self, x: Floats) -> tuple[Floats, Floats]:
-        """(b,) f̄ and (b, K) D, each row the same in any company."""
+        """(b,) f̄ and (b, K) D."""
         ...
 
     def reach(self, x: Floats) -> float:
@@ -47,6 +52,7 @@ class Nobody:
     """No members: all that is known is a level."""
 
     level: float
+    grain: float = 0.0
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats]:
         return np.full(len(x), self.level), np.zeros((len(x), 0))
@@ -61,7 +67,7 @@ class Ensemble:
     """f(x) = mean(x) + features(x)ᵀz with z standard normal."""
 
     members: Members
-    n_features: int
+    width: int
     """1 + K + d + 1: the mean, departures, trend and level."""
     scale: Scale
     calibration: Calibration
@@ -73,10 +79,10 @@ class Ensemble:
         x = np.asarray(x, dtype=np.float64)
         mean, departures = self.members(x)
         stop, centre = departures.shape[1] + 1, self.scale.centre
-        found = np.empty((len(x), self.n_features))
+        found = np.empty((len(x), self.width))
         found[:, 0] = centre + self.calibration.slope * (mean - centre)
-        width = np.sqrt(self.calibration.spread_variance / max(stop - 2, 1))
-        np.multiply(departures, width, out=found[:, 1:stop])
+        share = np.sqrt(self.calibration.spread_variance / max(stop - 2, 1))
+        np.multiply(departures, share, out=found[:, 1:stop])
         np.multiply(bounded(x), self.drift / np.sqrt(x.shape[1]), out=found[:, stop:-1])
         found[:, -1] = self.drift
         return found
@@ -90,16 +96,11 @@ class Ensemble:
         """Exact mean and standard deviation of f."""
         return EnsembleMoments(self)
 
-    def sample(self, size: int, rng: Generator) -> "EnsembleDraws":
-        """Fresh draws."""
-        ahead = np.zeros(self.n_features)
-        ahead[0] = 1.0
-        theta = np.ones((size, self.n_features))
-        theta[:, 1:] = rng.standard_normal((size, self.n_features - 1))
-        likelihood = Gaussian(self.calibration.noise_variance)
-        covariance = np.diag(1.0 - ahead)
-        linear = LinearDraws(theta, equal_weights(size), ahead, covariance, likelihood)
-        return EnsembleDraws(self, linear)
+    def coefficients(self, size: int, rng: Generator) -> Floats:
+        """(size, 1 + K + d + 1) ones for the mean, and z, w and u of fresh draws."""
+        theta = np.ones((size, self.width))
+        theta[:, 1:] = rng.standard_normal((size, self.width - 1))
+        return theta
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,29 +130,31 @@ class Featured(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnsembleDraws:
-    """Linear draws in the features of an ensemble, so that all closed forms hold."""
+    """Draws that are functions of the features of an ensemble: all closed forms of theirs hold."""
 
     ensemble: Ensemble
-    linear: LinearDraws
+    inner: LinearDraws | LogisticDraws
 
     @property
     def weights(self) -> Floats:
         """(M,) equal."""
-        return self.linear.weights
+        return self.inner.weights
 
     @property
     def likelihood(self) -> Likelihood:
-        """Gaussian."""
-        return self.linear.likelihood
+        """How labels scatter around f."""
+        return self.inner.likelihood
 
     def values(self, block: Block) -> Array:
         """(b, M) in float64."""
-        return self.linear.values(Block(block.items, self.ensemble(block.x)))
+        return self.inner.values(Block(block.items, self.ensemble(block.x)))
 
     def slack(self, block: Block) -> Floats:
         """The rounding of a product, by a bound on features that need not be computed for it."""
-        row = np.full((1, self.ensemble.n_features), self.ensemble.reach(block.x))
-        return self.linear.slack(Block(block.items[:1], row))
+        row = np.full((1, self.ensemble.width), self.ensemble.reach(block.x))
+        grains = self.ensemble.members.grain * np.abs(self.inner.theta).sum(axis=1)
+        product = self.inner.slack(Block(block.items[:1], row))
+        return np.asarray(product + 2.0 * max(SLOPES) * grains)
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row; a row that repeats, as those of a pool do for many draws, is met once."""
@@ -160,23 +163,27 @@ class EnsembleDraws:
         found = np.empty(len(place))
         for start in range(0, len(place), _ROWS):
             part = slice(start, start + _ROWS)
-            found[part] = self.linear.refine(features[place[part]], draws[part])
+            found[part] = self.inner.refine(features[place[part]], draws[part])
         return found
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
-        """v(x) in closed form, as for linear draws."""
-        return Featured(self.ensemble, self.linear.summary(best))
+        """As for draws of features; in closed form where these are linear."""
+        return Featured(self.ensemble, self.inner.summary(best))
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
-        """Δ(x) and g(x) in closed form, as for linear draws."""
+        """As for draws of features; in closed form where these are linear."""
         features = replace(contenders, x=self.ensemble(contenders.x))
-        return Featured(self.ensemble, self.linear.tradeoff(features))
+        return Featured(self.ensemble, self.inner.tradeoff(features))
 
 
 def distinct(x: Floats) -> tuple[Floats, Ints]:
     """Rows that differ, and which of them each row is; equal neighbours are enough to be found."""
     fresh = np.r_[True, np.any(x[1:] != x[:-1], axis=1)][: len(x)]
     return x[fresh], np.cumsum(fresh) - 1
+
+
+Fitted = tuple[Members, int, Unseen]
+"""Members, how many they are, and what they say of labels that they have not seen."""
 
 
 class Fitter(Protocol):
@@ -187,10 +194,8 @@ class Fitter(Protocol):
         """How many there are."""
         ...
 
-    def fit(
-        self, x: Floats, y: Floats, scale: Scale, rng: Generator
-    ) -> tuple[Members, int, Unseen]:
-        """Members, how many, and what they say of labels unseen; for at least two labels."""
+    def fit(self, x: Floats, y: Floats, scale: Scale, rng: Generator) -> "Fitted":
+        """Members for at least two labels."""
         ...
 
 
@@ -220,7 +225,12 @@ class EnsemblePosterior:
 
     def sample(self, size: int, rng: Generator) -> EnsembleDraws:
         """Fresh draws."""
-        return self.ensemble.sample(size, rng)
+        theta = self.ensemble.coefficients(size, rng)
+        mean = np.zeros(theta.shape[1])
+        mean[0] = 1.0
+        likelihood, covariance = Gaussian(self.noise_variance), np.diag(1.0 - mean)
+        linear = LinearDraws(theta, equal_weights(size), mean, covariance, likelihood)
+        return EnsembleDraws(self.ensemble, linear)
 
     def moments(self) -> MomentsFn:
         """Exact mean and standard deviation of f."""

@@ -19,9 +19,9 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
 from serendip.models.calibration import Scale, Unseen
-from serendip.models.ensemble import EnsemblePosterior
+from serendip.models.ensemble import EnsemblePosterior, Fitted
 
-_PRIOR_LABELS = 0.2
+_PRIOR_LABELS = 0.1
 """κ"""
 
 
@@ -32,7 +32,7 @@ class ForestModel:
     n_features: int
     n_trees: int = 100
     """K"""
-    share: float = 0.5
+    share: float = 0.7
     """Of the features, looked at in each split."""
 
     def __post_init__(self) -> None:
@@ -47,9 +47,7 @@ class ForestModel:
         """The posterior given these observations, in their order."""
         return EnsemblePosterior.of(self, seen, rng)
 
-    def fit(
-        self, x: Floats, y: Floats, scale: Scale, rng: Generator
-    ) -> tuple["Trees", int, Unseen]:
+    def fit(self, x: Floats, y: Floats, scale: Scale, rng: Generator) -> Fitted:
         """Trees on bootstraps, and what they say of labels left out."""
         t = len(y)
         counts = rng.multinomial(t, np.full(t, 1.0 / t), size=self.n_trees)
@@ -81,6 +79,7 @@ class Trees:
     """(nodes,) μ"""
     jitter: Floats
     """(nodes,) e"""
+    grain: float = 0.0
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats]:
         leaves = _leaves(self.trees, self.starts, x)
