@@ -1,6 +1,6 @@
 """From a user's table to a pool and a model: what the columns mean, and what will be believed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -100,16 +100,29 @@ def frame_problem(
         missing=spec.missing,
         constant=spec.model != "gp",
     )
-    d = encoded.x.shape[1]
-    models: dict[str, Model[Any]] = {
-        "linear": LinearModel(d, constant_column=d - 1),
-        # Features of unit size: xᵀθ then has a prior standard deviation of two, chances of 12–88 %.
-        "logistic": LogisticModel(d, prior_variance=4.0 / d),
-        "sparse": SparseLinearModel(d),
-        "gp": GaussianProcessModel(d, groups_of(encoded.names, [str(c) for c in frame.columns])),
-    }
+    columns = [str(name) for name in frame.columns]
+    model = model_for(spec.model, encoded.x.shape[1], encoded.names, columns)
     unit_labels = spec.model not in ("linear", "gp")
-    return Framed(encoded.x, models[spec.model], None, unit_labels, encoded.notes)
+    return Framed(encoded.x, model, None, unit_labels, encoded.notes)
+
+
+def model_for(name: str, d: int, features: Sequence[str], columns: Sequence[str]) -> Model[Any]:
+    """A model of d features, the last of which is the constant but for Gaussian processes.
+
+    Args:
+        name: linear, logistic, sparse or gp.
+        d: How many features there are.
+        features: Their names, a column's own or `column=level`.
+        columns: Of the table they come from.
+    """
+    models: dict[str, Callable[[], Model[Any]]] = {
+        "linear": lambda: LinearModel(d, constant_column=d - 1),
+        # Features of unit size: xᵀθ then has a prior standard deviation of two, chances of 12–88 %.
+        "logistic": lambda: LogisticModel(d, prior_variance=4.0 / d),
+        "sparse": lambda: SparseLinearModel(d),
+        "gp": lambda: GaussianProcessModel(d, groups_of(features, columns)),
+    }
+    return models[name]()
 
 
 def groups_of(names: Sequence[str], columns: Sequence[str]) -> tuple[Group, ...]:

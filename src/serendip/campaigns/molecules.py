@@ -1,4 +1,4 @@
-"""Molecules as features: Morgan fingerprints of SMILES. The only file that needs RDKit."""
+"""Molecules as features: Morgan fingerprints of SMILES, beside other columns."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -8,6 +8,7 @@ import numpy as np
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.framing import Columns, Framed, frame_problem
+from serendip.molecules import Fingerprinter
 from serendip.tables.columns import known_column, row_number
 
 if TYPE_CHECKING:
@@ -15,31 +16,20 @@ if TYPE_CHECKING:
 
 N_BITS = 256
 """Length of a fingerprint; longer ones are folded, and a linear model stays quick."""
-RADIUS = 2
 
 
 def fingerprints(frame: "pd.DataFrame", column: str) -> Floats:
     """(n, 256) counts of circular substructures, folded, their logarithm taken."""
-    try:
-        from rdkit import Chem, RDLogger
-        from rdkit.Chem import rdFingerprintGenerator
-    except ImportError:
-        raise InvalidInput(
-            "Molecules need RDKit, which is not installed; run pip install 'serendip[chem]'."
-        ) from None
-    lookup: Any = Chem
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined, no-untyped-call, unused-ignore]
-    generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=N_BITS)
+    fingerprinter = Fingerprinter(N_BITS)
     counts = np.zeros((len(frame), N_BITS))
     for place, written in enumerate(frame[known_column(frame, column)].tolist()):
-        text = written.strip() if isinstance(written, str) else ""
-        molecule = lookup.MolFromSmiles(text) if text else None
-        if molecule is None:
+        found = fingerprinter.counts(written) if isinstance(written, str) else None
+        if found is None:
             raise InvalidInput(
                 f"Column {column!r} should hold SMILES; row {row_number(frame, place)} holds "
                 f"{written!r}, which RDKit cannot read. Correct or remove the row."
             )
-        counts[place] = generator.GetCountFingerprintAsNumPy(molecule)
+        counts[place] = found
     return np.log1p(counts)
 
 

@@ -11,15 +11,13 @@ from serendip.core.arrays import Array, Ints
 from serendip.core.errors import DamagedPool, InvalidInput
 from serendip.pools.files import DataFile, Piece, Span
 from serendip.pools.layouts import Layout, Strip, arrow_layout, npy_layout
-from serendip.pools.streamed import StreamedPool
+from serendip.pools.streamed import Names, StreamedPool
 
 _TAKEN_AT_ONCE = 1024
 """Rows asked of the disk before the first of them is waited for."""
 
 
-def mapped_pool(
-    path: str | Path, ids: Sequence[str] | None = None, block_rows: int = 0
-) -> StreamedPool:
+def mapped_pool(path: str | Path, ids: Names | None = None, block_rows: int = 0) -> StreamedPool:
     """The rows of a file as a pool; the file is read, never written, and not copied into memory.
 
     Args:

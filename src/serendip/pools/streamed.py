@@ -1,6 +1,5 @@
 """A pool whose rows are read or made block by block: from a file, from bits, from reagents."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, TypeVar
 
@@ -12,6 +11,14 @@ from serendip.core.protocols import Reduction
 from serendip.pools.walking import Roll, usual_rows, walk
 
 R = TypeVar("R")
+
+
+class Names(Protocol):
+    """The user's names of the candidates, looked up one at a time; a tuple of texts will do."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, item: int, /) -> str: ...
 
 
 class Rows(Protocol):
@@ -42,7 +49,7 @@ class StreamedPool:
     """
 
     rows: Rows
-    ids: Sequence[str] | None = None
+    ids: Names | None = None
     """(n,) the user's own names, looked up when needed; None where items are called by number."""
     block_rows: int = 0
     """0 for what suits the number of features."""
