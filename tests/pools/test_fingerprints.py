@@ -63,6 +63,8 @@ def test_a_block_behaves_like_an_array(tmp_path):
     np.testing.assert_array_equal(np.asarray(block[5:9]), x[1005:1009])
     np.testing.assert_array_equal(np.asarray(block[np.array([3, 0])]), x[[1003, 1000]])
     np.testing.assert_array_equal(np.concatenate([block[:2], block[2:4]]), x[1000:1004])
+    np.testing.assert_array_equal(block[:, -1], 1.0)
+    np.testing.assert_array_equal(block[3], x[1003])
     theta = rng.standard_normal((61, 7)).astype(np.float32)
     np.testing.assert_allclose(block @ theta, dense @ theta, rtol=1e-5, atol=1e-5)
     assert (block @ theta).dtype == np.float32

@@ -68,7 +68,9 @@ def import_pool(
     missing: Annotated[
         Missing, typer.Option(help="Empty feature cells: an error, or filled in.")
     ] = Missing.error,
-    bits: Annotated[int, typer.Option(help="Molecules: length of a fingerprint.")] = 2048,
+    bits: Annotated[
+        int | None, typer.Option(help="Molecules: length of a fingerprint. Default: 2048.")
+    ] = None,
     skip_unreadable: Annotated[
         bool, typer.Option("--skip-unreadable", help="Molecules: leave out lines that are none.")
     ] = False,
@@ -84,9 +86,11 @@ def import_pool(
 
     files = files_of(sources, (*TABLES, *MOLECULES))
     if files[0].suffix.lower() in MOLECULES:
-        chosen = MoleculeOptions(bits, skip_unreadable)
+        _refuse("tables", id=id, label=label, keep=keep, features=features, ignore=ignore)
+        chosen = MoleculeOptions(2048 if bits is None else bits, skip_unreadable)
         manifest = import_molecules(sources, out, chosen, progress_bar, jobs)
     else:
+        _refuse("molecules", bits=bits, skip_unreadable=skip_unreadable or None)
         columns = TableOptions(
             id=id,
             label=label,
@@ -161,6 +165,15 @@ def info(
         typer.echo(f"{'features':12} {', '.join(shown[:12])}{more}")
         for note in found.manifest.notes:
             typer.echo(f"Note: {note}")
+
+
+def _refuse(kind: str, **options: object) -> None:
+    """Refuses options that are for files of another kind."""
+    from serendip.core.errors import InvalidInput
+
+    given = next((name for name, value in options.items() if value), None)
+    if given is not None:
+        raise InvalidInput(f"--{given.replace('_', '-')} is for {kind}; leave it out.")
 
 
 def _facts(manifest: "Manifest") -> dict[str, Any]:

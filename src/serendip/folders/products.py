@@ -56,9 +56,9 @@ def make_product(
         return done
     parts = []
     for title, table in zip(titles, tables, strict=True):
+        ids = ids_of(table, id)
         left_out = [name for name in (id, *ignore) if name and name in table.columns]
         encoded = encode_features(table, ignore=left_out)
-        ids = ids_of(table, id)
         wrong = next((name for name in ids if _BETWEEN in name), None)
         if wrong is not None:
             raise InvalidInput(

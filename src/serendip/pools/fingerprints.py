@@ -6,6 +6,7 @@ Adding those up is ten times faster than a product with rows that are mostly zer
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +51,11 @@ class BitBlock:
         # Row after row of the other is added up, so its rows must lie together.
         return self._matrix @ np.ascontiguousarray(other)
 
-    def __getitem__(self, rows: "slice | Ints") -> "BitBlock":
-        return BitBlock(self._matrix[rows])
+    def __getitem__(self, place: Any) -> Array:
+        """Some rows stay sparse; anything else is taken from the dense array."""
+        if isinstance(place, slice) or (isinstance(place, np.ndarray) and place.ndim == 1):
+            return BitBlock(self._matrix[place])
+        return np.asarray(self)[place]
 
     @property
     def T(self) -> Array:  # noqa: N802  # as arrays call it
