@@ -13,9 +13,9 @@ from serendip.tables import ids_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from serendip.core.protocols import Names
     from serendip.folders.names import NameList
     from serendip.folders.opening import PoolFolder
-    from serendip.pools.streamed import Names
 
 
 class Candidates(Protocol):

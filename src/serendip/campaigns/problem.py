@@ -8,7 +8,6 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
-from serendip.campaigns.folder_framing import frame_folder
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.view import CampaignView, LabelMap, Measured
@@ -16,6 +15,7 @@ from serendip.core.data import Choice, Observation
 from serendip.core.protocols import Model, Posterior
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
+from serendip.folder_framing import frame_folder
 from serendip.framing import frame_problem
 from serendip.loop import suggest
 from serendip.policies.batch import pretended

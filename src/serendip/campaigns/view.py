@@ -9,11 +9,10 @@ import numpy as np
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block
 from serendip.core.errors import InvalidInput
-from serendip.core.protocols import Pool, Posterior
+from serendip.core.protocols import Names, Pool, Posterior
 
 if TYPE_CHECKING:
     from serendip.campaigns.candidates import Candidates
-    from serendip.pools.streamed import Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class CampaignView:
             )
 
     @property
-    def ids(self) -> "Names":
+    def ids(self) -> Names:
         """(n,) the name of each candidate."""
         return self.candidates.ids
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
+from serendip.folders.arrow import compute
 from serendip.folders.survey import MOST_LEVELS, ColumnSurvey, numbers_in, texts_in
 
 NO_VALUE = "(missing)"
@@ -54,8 +55,8 @@ class TextColumn:
     def encoded(self, column: Any) -> Floats:
         """(n, levels)"""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
+        pc = compute()
         texts = pc.fill_null(texts_in(column), NO_VALUE)
         codes = pc.index_in(texts, value_set=pa.array(self.levels))
         if codes.null_count:
@@ -226,7 +227,6 @@ def _text(survey: ColumnSurvey, standardise: bool) -> tuple[Encoding | None, str
 
 
 def _truth(column: Any) -> Floats:
-    import pyarrow.compute as pc
-
+    pc = compute()
     is_true = pc.equal(pc.utf8_lower(texts_in(column)), "true")
     return numbers_in(is_true)

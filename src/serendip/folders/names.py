@@ -17,10 +17,11 @@ import numpy.typing as npt
 
 from serendip.core.arrays import Ints
 from serendip.core.errors import DamagedPool, InvalidInput
+from serendip.core.protocols import Names
+from serendip.folders.arrow import compute
 from serendip.folders.checksums import Progress, unwatched
 from serendip.folders.survey import Where, kind_of, texts_in
 from serendip.pools.files import DataFile
-from serendip.pools.streamed import Names
 
 NAMES, HASHES, ROWS = "ids.arrows", "id_hashes.npy", "id_rows.npy"
 INDEX = (HASHES, ROWS)
@@ -165,8 +166,8 @@ def name_batch(table: Any, columns: Sequence[str], where: Where) -> bytes:
         where: What to call its rows.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
+    pc = compute()
     ids = _texts(table.column(columns[0]))
     gaps = pc.fill_null(pc.equal(ids, ""), True).to_numpy()
     if gaps.any():

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from serendip.core.errors import InvalidInput, SerendipError
+from serendip.folders.arrow import compute
 from serendip.pools.files import DataFile
 from serendip.pools.layouts import npy_header
 from serendip.tables.cells import MISSING, check_header, column_names, reason
@@ -209,8 +210,8 @@ class CsvSource:
 def _cells(batch: Any) -> Any:
     """Text without the blanks around it; what is then a missing mark has no value."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
+    pc = compute()
     marks = pa.array(MISSING)
     columns = []
     for column in batch.columns:

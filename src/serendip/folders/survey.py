@@ -12,6 +12,7 @@ import numpy as np
 
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
+from serendip.folders.arrow import compute
 from serendip.tables.numerals import is_number
 
 MOST_LEVELS = 1000
@@ -190,8 +191,8 @@ def numbers_in(column: Any) -> Floats:
 def texts_in(column: Any) -> Any:
     """The column as text without the blanks around it, null where it has no value."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
+    pc = compute()
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return pc.utf8_trim_whitespace(column.cast(pa.string()))
@@ -208,8 +209,8 @@ def _refuse_infinite(name: str, values: Floats, where: Where) -> None:
 
 def _with_texts(survey: ColumnSurvey, column: Any, where: Where) -> ColumnSurvey:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
+    pc = compute()
     texts = texts_in(column)
     category = survey.category or pa.types.is_dictionary(column.type)
     levels = _joined_levels(survey.levels, texts)
@@ -246,8 +247,7 @@ def _with_texts(survey: ColumnSurvey, column: Any, where: Where) -> ColumnSurvey
 
 def _counts(texts: Any) -> dict[str, int]:
     """How often each text stands there."""
-    import pyarrow.compute as pc
-
+    pc = compute()
     found = pc.value_counts(texts).to_pylist()
     return {one["values"]: one["counts"] for one in found if one["values"] is not None}
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import DamagedPool, InvalidInput
+from serendip.core.protocols import Names
 from serendip.pools.files import DataFile, Piece, Span
 from serendip.pools.layouts import Layout, Strip, arrow_layout, npy_layout
-from serendip.pools.streamed import Names, StreamedPool
+from serendip.pools.streamed import StreamedPool
 
 _TAKEN_AT_ONCE = 1024
 """Rows asked of the disk before the first of them is waited for."""

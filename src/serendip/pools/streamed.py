@@ -7,18 +7,10 @@ import numpy as np
 
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
-from serendip.core.protocols import Reduction
+from serendip.core.protocols import Names, Reduction
 from serendip.pools.walking import Roll, usual_rows, walk
 
 R = TypeVar("R")
-
-
-class Names(Protocol):
-    """The user's names of the candidates, looked up one at a time; a tuple of texts will do."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, item: int, /) -> str: ...
 
 
 class Rows(Protocol):
