@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from serendip.cli.backtest import Missing
 from serendip.cli.show import Format
 
 if TYPE_CHECKING:
@@ -34,13 +35,6 @@ class Scaling(StrEnum):
 
     standardise = "standardise"
     none = "none"
-
-
-class Missing(StrEnum):
-    """What to do about empty cells."""
-
-    error = "error"
-    impute = "impute"
 
 
 @app.command("import")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from serendip.core.arrays import Floats
+from serendip.core.arrays import Array, Floats
 from serendip.core.errors import InvalidInput
 from serendip.folders.arrow import compute
-from serendip.folders.survey import MOST_LEVELS, ColumnSurvey, numbers_in, texts_in
+from serendip.folders.survey import MOST_LEVELS, ColumnSurvey, Where, numbers_in, texts_in
 
 NO_VALUE = "(missing)"
 _TRUTH = ("true", "false")
@@ -90,10 +90,28 @@ class Encodings:
         """(d,) names; the constant is last."""
         return (*(name for column in self.columns for name in column.features), "constant")
 
-    def encoded(self, table: Any) -> Floats:
-        """(n, d)"""
-        blocks = [column.encoded(table.column(column.name)) for column in self.columns]
-        return np.concatenate([*blocks, np.ones((table.num_rows, 1))], axis=1)
+    def encoded(self, table: Any, dtype: str, where: Where) -> Array:
+        """(n, d) in the type they are kept in, which must hold them.
+
+        Args:
+            table: An Arrow table with all columns.
+            dtype: float16, float32 or float64.
+            where: What to call its rows.
+        """
+        x = np.ones((table.num_rows, len(self.features)), dtype=dtype)
+        start = 0
+        with np.errstate(over="ignore"):
+            for column in self.columns:
+                stop = start + len(column.features)
+                x[:, start:stop] = column.encoded(table.column(column.name))
+                start = stop
+        if not np.isfinite(x).all():
+            place, feature = np.argwhere(~np.isfinite(x))[0]
+            raise InvalidInput(
+                f"Feature {self.features[feature]!r} is too large for {dtype} in "
+                f"{where.row(int(place))}; correct it, or choose float64."
+            )
+        return x
 
 
 def encodings_of(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
 from serendip.folders.columns import Encodings, check_numbers, encodings_of, plain_encoding
 from serendip.folders.finishing import Watch, finish, finished, plan_of, unseen
@@ -231,7 +230,7 @@ def _write(
             source = sources[at]
             for table in source.tables(used.written, row, at_once):
                 where = Where(str(source.path), source.first_row + row)
-                append(features, _narrowed(encodings.encoded(table), dtype, encodings, where))
+                append(features, encodings.encoded(table, dtype, where))
                 if labels is not None and used.label is not None:
                     values = numbers_in(table.column(used.label))
                     n_labels += int(np.isfinite(values).sum())
@@ -247,16 +246,3 @@ def _write(
             stream.write(STREAM_END)
         keep()
     return n_labels
-
-
-def _narrowed(x: Array, dtype: str, encodings: Encodings, where: Where) -> Array:
-    """The features in the type they are kept in, which must hold them."""
-    with np.errstate(over="ignore"):
-        small = x.astype(dtype)
-    if not np.isfinite(small).all():
-        place, column = np.argwhere(~np.isfinite(small))[0]
-        raise InvalidInput(
-            f"Feature {encodings.features[column]!r} is {x[place, column]:g} in "
-            f"{where.row(int(place))}, too large for {dtype}; correct it or choose float64."
-        )
-    return small
