@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from folders.tables import contents, mixed_table
-from serendip.core.errors import InvalidInput
+from serendip.core.errors import InvalidInput, SerendipError
 from serendip.folders import importing, writing
 from serendip.folders.importing import TableOptions, import_tables
 from serendip.folders.opening import open_folder
@@ -151,6 +151,44 @@ def test_csv_files_that_are_refused(tmp_path, text):
         import_tables([tmp_path / "t.csv"], tmp_path / "out", TableOptions())
     # Nothing is left, so that the same command works once the file is corrected.
     assert not list((tmp_path / "out").glob("*"))
+
+
+def test_a_full_disk_is_no_reason_to_begin_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(importing, "rows_at_once", lambda width: 7)
+    monkeypatch.setattr(writing, "_COMMIT_SECONDS", -1.0)
+    source = written(tmp_path / "in", mixed_table(), "csv")
+    import_tables([source], tmp_path / "straight", OPTIONS)
+    append, calls = importing.append, []
+
+    def full(file, array):
+        calls.append(len(array))
+        if len(calls) == 5:
+            raise OSError(28, "No space left on device")
+        append(file, array)
+
+    monkeypatch.setattr(importing, "append", full)
+    with pytest.raises(SerendipError, match=r"No space left on device.*continues where it was"):
+        import_tables([source], tmp_path / "out", OPTIONS)
+    import_tables([source], tmp_path / "out", OPTIONS)
+    assert sum(calls[5:]) < 2 * 60  # what was written before was not written again
+    assert contents(tmp_path / "out") == contents(tmp_path / "straight")
+
+
+def test_cells_with_line_breaks_and_odd_column_names(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        'sep=;\n"name";"a ""b""" ;note\n"x\ny";1;"p;q"\n\nz;2;r\n;;\nw;4;r\n'
+    )
+    options = TableOptions(id="name", keep=("note",))
+    made = import_tables([tmp_path / "t.csv"], tmp_path / "out", options)
+    table = read_table(tmp_path / "t.csv")
+    wanted = encode_features(table, ignore=["name"], constant=True)
+    assert made.features == wanted.names == ('a "b"', "note=p;q", "note=r", "constant")
+    opened = open_folder(tmp_path / "out")
+    assert [opened.names[item] for item in range(3)] == ["x\ny", "z", "w"]
+    np.testing.assert_allclose(opened.pool.take(np.arange(3)), wanted.x, rtol=1e-6)
+    pq.write_table(pa.table({" a.b ": [1.0, 2.0], "c": [3, 5]}), tmp_path / "t.parquet")
+    made = import_tables([tmp_path / "t.parquet"], tmp_path / "other", TableOptions())
+    assert made.features == ("a.b", "c", "constant")
 
 
 def test_other_encodings_are_refused_with_advice(tmp_path):

@@ -59,7 +59,10 @@ def test_a_block_behaves_like_an_array(tmp_path):
     np.testing.assert_array_equal(dense, x[1000:])
     np.testing.assert_array_equal(np.asarray(block, dtype=np.float64), x[1000:])
     np.testing.assert_array_equal(block.T, x[1000:].T)
-    np.testing.assert_array_equal(np.abs(block), x[1000:])
+    np.testing.assert_array_equal(np.asarray(np.abs(block)), x[1000:])
+    assert np.abs(block).max(initial=0.0) == 2.0
+    np.testing.assert_array_equal(np.negative(block), -x[1000:])
+    np.testing.assert_array_equal(np.ones((3, 1100)) @ block, np.ones((3, 1100)) @ dense)
     np.testing.assert_array_equal(np.asarray(block[5:9]), x[1005:1009])
     np.testing.assert_array_equal(np.asarray(block[np.array([3, 0])]), x[[1003, 1000]])
     np.testing.assert_array_equal(np.concatenate([block[:2], block[2:4]]), x[1000:1004])

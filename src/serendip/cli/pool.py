@@ -181,6 +181,7 @@ def _facts(manifest: "Manifest") -> dict[str, Any]:
         "id": manifest.id,
         "label": manifest.label,
         "labelled": manifest.n_labels,
+        "finite": manifest.finite,
     }
 
 

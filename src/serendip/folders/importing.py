@@ -108,6 +108,7 @@ def import_tables(
             kept=options.keep,
             label=options.label,
             n_labels=n_labels,
+            finite=True,
             sources=(),
             files=(),
         )

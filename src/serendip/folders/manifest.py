@@ -65,6 +65,8 @@ class Manifest:
     """The column whose labels are kept, if any."""
     n_labels: int
     """Candidates that have one."""
+    finite: bool
+    """Whether every number was found to be finite when it was written."""
     sources: tuple[SourceFile, ...]
     files: tuple[StoredFile, ...]
 
@@ -119,7 +121,10 @@ def read_manifest(folder: Path) -> Manifest:
             f"{file} was changed after it was written: its checksum does not fit. Restore it, or "
             "import the pool again."
         )
-    return _revived(body)
+    try:
+        return _revived(body)
+    except (KeyError, TypeError):
+        raise DamagedPool(f"{file} lacks a part of it; import the pool again.") from None
 
 
 def _revived(body: Mapping[str, Any]) -> Manifest:

@@ -118,6 +118,7 @@ def import_molecules(
             kept=_SHOWN[1:],
             label=None,
             n_labels=0,
+            finite=True,
             sources=(),
             files=(),
         )

@@ -101,6 +101,7 @@ def make_product(
             kept=tuple(titles),
             label=None,
             n_labels=0,
+            finite=True,
             sources=(),
             files=(),
         )

@@ -96,7 +96,12 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except SerendipError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as problem:
+    except OSError as problem:  # the disk, not the file: work that was done is kept
+        raise SerendipError(
+            f"{path} could not be read ({problem.strerror or problem}); check the disk and its "
+            "permissions, and run the same command again."
+        ) from None
+    except (pa.ArrowException, ValueError) as problem:
         said = reason(problem)
         more = " Save it as UTF-8." if "UTF8" in said else ""
         raise InvalidInput(
@@ -131,6 +136,8 @@ class ParquetSource:
 
     path: Path
     columns: tuple[str, ...]
+    stored: tuple[str, ...]
+    """The same names as the file has them."""
     first_row: int = 2
 
     @classmethod
@@ -141,7 +148,7 @@ class ParquetSource:
         with _reading(path):
             names = pq.read_schema(path).names
         own = [str(name) for name in names if not str(name).startswith("__index_level_")]
-        return cls(path, tuple(column_names(path, own)))
+        return cls(path, tuple(column_names(path, own)), tuple(own))
 
     def tables(self, columns: Sequence[str], skip: int, rows: int) -> Iterator[Any]:
         """Row groups that are skipped are not read."""
@@ -154,9 +161,10 @@ class ParquetSource:
                 skip -= groups[first]
                 first += 1
             wanted = list(range(first, len(groups)))
-            batches = file.iter_batches(rows, wanted, columns=list(columns))
-            for table in _regrouped(batches, skip, rows):
-                yield table.select(columns)
+            own = dict(zip(self.columns, self.stored, strict=True))
+            names = [own[name] for name in columns]
+            for table in _regrouped(file.iter_batches(rows, wanted, names), skip, rows):
+                yield table.select(names).rename_columns(list(columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from serendip.core.arrays import Array
-from serendip.core.errors import InvalidInput
+from serendip.core.errors import InvalidInput, SerendipError
 from serendip.folders.manifest import MANIFEST, UNFINISHED
 
 HEADER = 128
@@ -123,6 +123,11 @@ def workplace(folder: Path, plan: Mapping[str, Any]) -> Iterator[Workplace]:
         except InvalidInput:  # no use to go on with this plan
             place.clear()
             raise
+        except OSError as problem:
+            raise SerendipError(
+                f"{folder} could not be written ({problem.strerror or problem}); free some space, "
+                "and run the same command again: it continues where it was."
+            ) from None
         finally:
             place.close()
 

@@ -62,6 +62,17 @@ class BitBlock:
         """(d, b), dense."""
         return np.asarray(self).T
 
+    def max(self, initial: float = -np.inf) -> float:
+        """The largest entry."""
+        return max(initial, float(self._matrix.data.max(initial=initial)), 0.0)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Array:
+        """Sizes stay sparse; all else is computed on dense arrays."""
+        if ufunc is np.absolute and method == "__call__" and not options:
+            return BitBlock(abs(self._matrix))
+        dense = [np.asarray(one) if isinstance(one, BitBlock) else one for one in inputs]
+        return getattr(ufunc, method)(*dense, **options)
+
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if copy is False:
             raise ValueError("Bits have to be unpacked to become an array.")

@@ -19,7 +19,7 @@ R = TypeVar("R")
 MOST_ROWS = 8192
 """Rows a block has unless told, and at most."""
 
-_BLOCK_BYTES = 4 << 20
+_BLOCK_BYTES = 16 << 20
 """What a block may take in float64; wide pools get fewer rows, so that threads stay small."""
 
 
