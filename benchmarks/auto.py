@@ -39,7 +39,7 @@ def problem(n, d, n_labels):
 def ask(n, d, n_labels):
     """Seconds for the posterior and for the choice."""
     pool, seen = problem(n, d, n_labels)
-    model = table_model("auto", pool.x, single_columns(d))
+    model = table_model("auto", d, single_columns(d))
     start = perf_counter()
     with one_blas_thread():  # as campaigns do: matrices of so few labels do not pay for more
         posterior = model.posterior(seen, stream(0, "posterior"))

@@ -182,3 +182,31 @@ def test_a_repeated_cell_of_a_matrix_is_refused():
     frame = pd.DataFrame({"r": ["a", "a", "b"], "c": ["x", "x", "y"], "y": [1.0, 2.0, 3.0]})
     with pytest.raises(InvalidInput, match="r = a, c = x stands there more than once"):
         backtest(frame, "y", columns=Columns("low-rank", rows="r", columns="c"), budget=2)
+
+
+def test_a_pool_folder_gives_what_the_table_gives(tmp_path):
+    from serendip.folders.importing import TableOptions, import_tables
+    from serendip.folders.opening import open_folder
+
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=list("abc"))
+    frame["y"] = frame["a"] - 0.5 * frame["b"]
+    frame.insert(0, "name", [f"c{place}" for place in range(60)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    options = TableOptions(id="name", label="y", dtype="float64")
+    import_tables([tmp_path / "t.csv"], tmp_path / "disk", options)
+    asked = {"budget": 6, "policies": ["ids", "greedy"], "repeats": 2}
+    table = backtest(frame, "y", id="name", **asked)
+    for jobs in (1, 2):
+        disk = backtest(open_folder(tmp_path / "disk"), "y", jobs=jobs, **asked)
+        pd.testing.assert_frame_equal(
+            disk.steps.drop(columns="seconds"), table.steps.drop(columns="seconds"), rtol=1e-9
+        )
+    with pytest.raises(InvalidInput, match="no labels called 'z'"):
+        backtest(open_folder(tmp_path / "disk"), "z")
+    with pytest.raises(InvalidInput, match="decided when it was imported"):
+        backtest(open_folder(tmp_path / "disk"), "y", id="name")
+    frame.loc[3, "y"] = np.nan
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    import_tables([tmp_path / "gaps.csv"], tmp_path / "gaps", options)
+    with pytest.raises(InvalidInput, match="needs every label; c3 and 0 more"):
+        backtest(open_folder(tmp_path / "gaps"), "y")

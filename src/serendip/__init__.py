@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from serendip.core.likelihood import Bernoulli as Bernoulli
     from serendip.core.likelihood import Gaussian as Gaussian
     from serendip.core.rng import stream as stream
+    from serendip.folders.opening import open_folder as open_folder
     from serendip.framing import Columns as Columns
     from serendip.loop import play as play
     from serendip.loop import suggest as suggest
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from serendip.policies.ucb import UCB as UCB
     from serendip.policies.uniform import Uniform as Uniform
     from serendip.pools.dense import DensePool as DensePool
+    from serendip.pools.mapped import mapped_pool as mapped_pool
+    from serendip.pools.streamed import StreamedPool as StreamedPool
     from serendip.trace import Trace as Trace
     from serendip.trace import regret as regret
 
@@ -57,6 +60,7 @@ _HOMES = {
     "serendip.core.labels": ("Binary", "Continuous", "Ordered"),
     "serendip.core.likelihood": ("Bernoulli", "Gaussian"),
     "serendip.core.rng": ("stream",),
+    "serendip.folders.opening": ("open_folder",),
     "serendip.framing": ("Columns",),
     "serendip.models.auto": ("AutoModel", "Member"),
     "serendip.models.estimator": ("EstimatorModel",),
@@ -81,6 +85,8 @@ _HOMES = {
     "serendip.policies.ucb": ("OFUL", "UCB"),
     "serendip.policies.uniform": ("Uniform",),
     "serendip.pools.dense": ("DensePool",),
+    "serendip.pools.mapped": ("mapped_pool",),
+    "serendip.pools.streamed": ("StreamedPool",),
     "serendip.trace": ("Trace", "regret"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from serendip.backtest_plans import Plan, planned
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Policy
-from serendip.environments.table import table_world
-from serendip.environments.world import World
-from serendip.framing import Columns, Framed, frame_problem
+from serendip.framing import Columns
 from serendip.loop import expected_random_regret, play
 from serendip.parallel import run_all
 from serendip.spec import POLICIES, known
-from serendip.tables import ids_of, labels_of
 from serendip.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from serendip.folders.opening import PoolFolder
 
 Progress = Callable[[int, int], None]
 
@@ -33,18 +33,6 @@ _FITTING_ANY = ("ids", "vids", "thompson", "ucb", "greedy", "random")
 _OURS = ("ids", "ids-exact", "vids")
 _ENS_AT_MOST = 2000
 """Candidates up to which ENS, whose cost grows with their square, is run unasked."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
-    """All that a run needs."""
-
-    world: World
-    framed: Framed
-    labels: Floats
-    """(n,) larger is better."""
-    budget: int
-    batch: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +92,7 @@ def _plain(value: Any) -> float | None:
 
 
 def backtest(
-    frame: "pd.DataFrame",
+    frame: "pd.DataFrame | PoolFolder",
     label: str,
     *,
     budget: int | None = None,
@@ -122,7 +110,7 @@ def backtest(
     """Replay a fully labelled table: each policy buys `budget` labels, one repeat after another.
 
     Args:
-        frame: The table, one candidate a row, every one labelled.
+        frame: The table, one candidate a row, every one labelled; or a pool folder with labels.
         label: The column of the labels.
         budget: T; by default a fifth of the table, and at most 200.
         policies: Names (see `serendip.spec.POLICIES`); by default all that fit the model.
@@ -138,7 +126,7 @@ def backtest(
         progress: Called with (runs done, runs in all).
     """
     spec = columns or Columns()
-    plan, notes, ids = _plan(frame, label, id, spec, minimize, budget, batch)
+    plan = planned(frame, label, id, spec, minimize, budget, batch)
     names = _names(policies, spec, len(plan.labels))
     if repeats < 1:
         raise InvalidInput(f"repeats must be at least 1; got {repeats}.")
@@ -148,7 +136,7 @@ def backtest(
         traces[index] = outcome
         if progress is not None:
             progress(len(traces), len(tasks))
-    steps = _steps(plan, names, repeats, traces, ids, minimize)
+    steps = _steps(plan, names, repeats, traces, minimize)
     level = _hit_level(plan.labels, hit, minimize)
     summary = _summary(plan, steps, level, minimize)
     baseline = _baseline(summary)
@@ -168,41 +156,8 @@ def backtest(
             expected_random_regret(plan.labels, step) for step in range(1, plan.budget + 1)
         ),
         random_total=sign * plan.budget * float(plan.labels.mean()),
-        notes=notes,
+        notes=plan.notes,
     )
-
-
-def _plan(
-    frame: "pd.DataFrame",
-    label: str,
-    id_column: str | None,
-    spec: Columns,
-    minimize: bool,
-    budget: int | None,
-    batch: int,
-) -> tuple[Plan, tuple[str, ...], tuple[str, ...]]:
-    labels = labels_of(frame, label, minimize)
-    ids = ids_of(frame, id_column)
-    not_features = (label,) if id_column is None else (label, id_column)
-    framed = frame_problem(frame, spec, not_features, ids)
-    n = len(labels)
-    horizon = min(200, max(1, n // 5)) if budget is None else budget
-    if not 1 <= horizon <= n:
-        raise InvalidInput(f"The budget must be between 1 and the {n} rows; got {horizon}.")
-    if not 1 <= batch <= horizon:
-        raise InvalidInput(f"The batch must be between 1 and the budget {horizon}; got {batch}.")
-    notes = framed.notes
-    seen = labels
-    if framed.unit_labels:
-        low, high = float(labels.min()), float(labels.max())
-        if spec.model != "logistic" or low < 0 or high > 1:
-            seen = (labels - low) / (high - low) if high > low else np.zeros(n)
-            notes = (
-                *notes,
-                "The model was told the range of the labels, and nothing else of them.",
-            )
-    world = table_world(framed.x, seen, ids, framed.adjacency)
-    return Plan(world, framed, labels, horizon, batch), notes, ids
 
 
 def _names(policies: Sequence[str] | None, spec: Columns, n: int) -> list[str]:
@@ -216,9 +171,7 @@ def _run(task: tuple[Plan, Policy[Any], int]) -> tuple[Trace, float]:
     plan, policy, seed = task
     start = perf_counter()
     world = plan.world
-    trace = play(
-        world.pool, world.oracle, plan.framed.model, policy, plan.budget, seed, batch=plan.batch
-    )
+    trace = play(world.pool, world.oracle, plan.model, policy, plan.budget, seed, batch=plan.batch)
     return trace, (perf_counter() - start) / plan.budget
 
 
@@ -227,7 +180,6 @@ def _steps(
     names: Sequence[str],
     repeats: int,
     traces: dict[int, tuple[Trace, float]],
-    ids: tuple[str, ...],
     minimize: bool,
 ) -> "pd.DataFrame":
     import pandas as pd
@@ -237,7 +189,7 @@ def _steps(
     for index in range(len(names) * repeats):
         trace, seconds = traces[index]
         table = trace.frame(
-            truth=plan.labels, ids=ids, policy=names[index // repeats], repeat=index % repeats
+            truth=plan.labels, ids=plan.ids, policy=names[index // repeats], repeat=index % repeats
         )
         # The model may have seen labels mapped to [0, 1]; people see their own.
         table["label"] = sign * plan.labels[trace.items]

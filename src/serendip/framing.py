@@ -98,7 +98,7 @@ def frame_problem(
         constant=spec.model not in OWN_CONSTANT,
     )
     groups = groups_of(encoded.names, [str(name) for name in frame.columns])
-    model = table_model(spec.model, encoded.x, groups)
+    model = table_model(spec.model, encoded.x.shape[1], groups, encoded.x)
     return Framed(encoded.x, model, None, spec.model not in ANY_UNIT, encoded.notes, groups)
 
 

@@ -16,10 +16,22 @@ MODELS: Mapping[str, str] = {
 """Every model by the name that commands use."""
 
 
-def usual_model(rows: object, columns: object, edges: object, binary: bool = False) -> str:
-    """The model that fits what the user has told, where they named none."""
+def usual_model(
+    rows: object, columns: object, edges: object, *, binary: bool = False, folder: bool = False
+) -> str:
+    """The model that fits what the user has told, where they named none.
+
+    Args:
+        rows: What names the rows of a matrix, if anything does.
+        columns: Likewise its columns.
+        edges: Of a graph, if there is one.
+        binary: Whether labels are 0 or 1.
+        folder: Whether the pool is a folder, which is made for more candidates than `auto` is.
+    """
     if rows or columns:
         return "low-rank"
     if edges is not None:
         return "graph"
-    return "logistic" if binary else "auto"
+    if binary:
+        return "logistic"
+    return "linear" if folder else "auto"

@@ -22,17 +22,20 @@ ANY_UNIT = ("linear", *OWN_CONSTANT)
 """Models that take labels in any unit; the others want them between 0 and 1."""
 
 
-def table_model(name: str, x: Array, groups: Sequence[Group]) -> Model[Any]:
+def table_model(
+    name: str, n_features: int, groups: Sequence[Group], x: Array | None = None
+) -> Model[Any]:
     """The model of this name.
 
     Args:
         name: As in `model_names.MODELS`.
-        x: (n, d) features of the pool, the column of ones included where there is one.
+        n_features: d, the column of ones included where there is one.
         groups: Features that belong together; those of the column of ones are not used.
+        x: (n, d) features of the whole pool, where they are at hand: a table of texts shows there.
     """
-    d = x.shape[1]
+    d = n_features
     if name == "auto":
-        return _auto(x, groups)
+        return _auto(d, groups, x)
     models: dict[str, Model[Any]] = {
         "linear": LinearModel(d, constant_column=d - 1),
         # Features of unit size: xᵀθ then has a prior standard deviation of two, chances of 12–88 %.
@@ -45,17 +48,16 @@ def table_model(name: str, x: Array, groups: Sequence[Group]) -> Model[Any]:
     return models[name]
 
 
-def _auto(x: Array, groups: Sequence[Group]) -> AutoModel:
+def _auto(d: int, groups: Sequence[Group], x: Array | None) -> AutoModel:
     """Smooth functions, steps, and where all columns are texts a table of rows × columns.
 
     The priors say which has been right more often on tables of the kind.
     """
-    d = x.shape[1]
     members = [
         Member("gp", GaussianProcessModel(d, tuple(groups)), prior=0.9),
         Member("forest", ForestModel(d), prior=0.1),
     ]
-    table = table_member(x, groups)
+    table = None if x is None else table_member(x, groups)
     if table is not None:
         members.append(Member("table", table, prior=0.5))
     return AutoModel(tuple(members))

@@ -1,6 +1,6 @@
 """What happened in a run, as a tidy table; and its regret   [ASD eq. 1]"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
+from serendip.core.protocols import Names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,7 +52,7 @@ class Trace:
         return np.array([step.figures.get(name, np.nan) for step in self.steps])
 
     def frame(
-        self, truth: Floats | None = None, ids: Sequence[str] | None = None, **columns: object
+        self, truth: Floats | None = None, ids: Names | None = None, **columns: object
     ) -> "DataFrame":
         """A tidy table, one row a step: t, item, id, label, total, regret, figures.
 

@@ -26,7 +26,7 @@ def test_the_table_keeps_the_users_rows_and_columns():
     ours = ["state", "expected", "uncertainty", "chance_of_top"]
     assert list(table.columns) == ["id", "name", "size", *ours, "yield"]
     assert table["id"].tolist() == list(view.ids)
-    assert table["size"].tolist() == view.frame["size"].tolist()
+    assert table["size"].tolist() == view.candidates.frame["size"].tolist()
     assert table["yield"].iloc[:12].tolist() == view.measured_values.tolist()
     assert table["yield"].iloc[12:].isna().all()
     mean, deviation = view.posterior.moments()(view.block(np.arange(40)))

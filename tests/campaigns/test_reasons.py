@@ -53,7 +53,7 @@ def test_some_candidate_has_all_the_information():
 
 
 def view_pool(view):
-    return [item for item, state in enumerate(view.states) if state == "available"]
+    return [item for item in range(len(view.ids)) if view.state(item) == "available"]
 
 
 def rng():

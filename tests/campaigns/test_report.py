@@ -77,7 +77,7 @@ def test_what_users_write_is_shown_and_never_run():
         view,
         name=EVIL,
         label=EVIL,
-        ids=tuple(f"{EVIL}{i}" for i in range(40)),
+        candidates=replace(view.candidates, ids=tuple(f"{EVIL}{i}" for i in range(40))),
         measured=tuple(replace(one, who=EVIL, at=EVIL) for one in view.measured),
     )
     text = page(view, [EVIL])

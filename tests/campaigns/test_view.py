@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from serendip.campaigns.candidates import TableCandidates
 from serendip.campaigns.view import CampaignView, LabelMap, Measured
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
@@ -33,10 +34,10 @@ def view_of(
     n, pool = len(world.truth), world.pool
     if values is None:
         values = [world.oracle.reveal(i, stream(seed, "label", i)).label for i in items]
-    states = ["available"] * n
+    states = {}
     for name, some in (("measured", items), ("proposed", pending), ("failed", failed)):
         for item in some:
-            states[item] = name
+            states[int(item)] = name
             pool = pool.without(int(item))
     seen = [
         Observation(int(i), world.pool.take(np.array([i])), np.array([y]))
@@ -48,6 +49,7 @@ def view_of(
     )
     if frame is None:
         frame = pd.DataFrame({"name": [f"c{i}" for i in range(n)], "size": np.arange(n) * 1.5})
+    ids = tuple(f"c{i}" for i in range(n))
     return CampaignView(
         name="demo",
         label="yield",
@@ -56,9 +58,8 @@ def view_of(
         model="linear",
         policy=policy,
         seed=seed,
-        frame=frame,
-        ids=tuple(f"c{i}" for i in range(n)),
-        states=tuple(states),
+        candidates=TableCandidates(frame, ids, {c: i for i, c in enumerate(ids)}, "name"),
+        states=states,
         measured=measured,
         posterior=model.posterior(seen, stream(seed, "update")),
         pool=pool,
@@ -95,8 +96,9 @@ def test_a_view_knows_what_is_pending_and_measured():
     assert view.block(np.array([0, 39])).x.shape == (2, 4)
 
 
-def test_a_view_with_too_few_ids_is_refused():
+def test_a_view_with_a_state_of_nobody_is_refused():
     view = small_view()
+    assert [view.state(item) for item in (0, 20, 39)] == ["measured", "proposed", "available"]
     fields = {name: getattr(view, name) for name in view.__slots__}
-    with pytest.raises(InvalidInput, match="one id and one state"):
-        CampaignView(**(fields | {"ids": view.ids[:-1]}))
+    with pytest.raises(InvalidInput, match="40 candidates; got a state of candidate 40"):
+        CampaignView(**(fields | {"states": {40: "failed"}}))

@@ -1,15 +1,23 @@
 """What is checked and collected before a campaign is recorded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
 from serendip.campaigns.events import Created, KnownLabel
-from serendip.campaigns.pool_file import Candidates, keep_snapshot, reference
+from serendip.campaigns.pool_file import keep_snapshot, read_candidates, reference
 from serendip.campaigns.problem import Problem, first_choice
-from serendip.campaigns.results import Outcome, close, id_column, read_results
+from serendip.campaigns.results import Outcome, close, id_column, label_of, read_results
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.store import Store
 from serendip.core.errors import InvalidInput
+from serendip.folders.opening import PoolFolder
 from serendip.tables import read_table
+
+_MOST_KNOWN = 100_000
+"""Labels known already that a campaign may begin with, on a pool folder."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +30,9 @@ class Prepared:
 
 def prepared(settings: Settings) -> Prepared:
     """Reads the pool and the labels known already, and tries the model and the policy once."""
-    candidates = Candidates.of(read_table(settings.pool), settings.id)
+    candidates = read_candidates(settings.pool, settings.id)
+    if isinstance(candidates, FolderCandidates):
+        _check_folder_settings(settings)
     problem = Problem.of(settings, candidates)
     known = _known(settings, candidates)
     left = len(candidates.ids) - len(known)
@@ -48,7 +58,9 @@ def begin(settings: Settings, ready: Prepared, store: Store, who: str, at: str) 
     candidates, folder = ready.problem.candidates, store.folder
     pool = reference(settings.pool, folder)
     edges = None if settings.edges is None else reference(settings.edges, folder)
-    snapshot = keep_snapshot(candidates.frame, pool, folder) if settings.snapshot else None
+    snapshot = None
+    if settings.snapshot and isinstance(candidates, TableCandidates):
+        snapshot = keep_snapshot(candidates.frame, pool, folder)
     event = Created(
         who=who,
         at=at,
@@ -64,13 +76,7 @@ def begin(settings: Settings, ready: Prepared, store: Store, who: str, at: str) 
 
 def _known(settings: Settings, candidates: Candidates) -> tuple[KnownLabel, ...]:
     """Labels in the pool's own label column, and those of the prior data."""
-    found: dict[str, Outcome] = {}
-    if settings.label in candidates.frame.columns:
-        frame = candidates.frame
-        if settings.id is None:
-            frame = frame.assign(**{id_column(settings, candidates): list(candidates.ids)})
-        for one in read_results(frame, settings, candidates, settings.pool.name):
-            found[one.item] = one
+    found = {one.item: one for one in _own_labels(settings, candidates)}
     if settings.prior_data is not None:
         name = settings.prior_data.name
         table = read_table(settings.prior_data)
@@ -82,3 +88,53 @@ def _known(settings: Settings, candidates: Candidates) -> tuple[KnownLabel, ...]
                 )
             found[one.item] = one
     return tuple(KnownLabel(one.item, one.value) for one in found.values() if one.value is not None)
+
+
+def _own_labels(settings: Settings, candidates: Candidates) -> Sequence[Outcome]:
+    """What the pool's own label column says."""
+    if isinstance(candidates, TableCandidates) and settings.label in candidates.frame.columns:
+        frame = candidates.frame
+        if settings.id is None:
+            frame = frame.assign(**{id_column(candidates): list(candidates.ids)})
+        return read_results(frame, settings, candidates, settings.pool.name)
+    if isinstance(candidates, FolderCandidates):
+        return _folder_labels(settings, candidates.folder)
+    return ()
+
+
+def _folder_labels(settings: Settings, folder: PoolFolder) -> Sequence[Outcome]:
+    if settings.label != folder.manifest.label:
+        return ()
+    if folder.manifest.n_labels == folder.manifest.n:
+        raise InvalidInput(
+            f"All {folder.manifest.n} candidates of {settings.pool.name} have a label, so there is "
+            "nothing to find out; replay it with `serendip backtest`."
+        )
+    if folder.manifest.n_labels > _MOST_KNOWN:
+        raise InvalidInput(
+            f"A campaign can begin with {_MOST_KNOWN} known labels; {settings.pool.name} has "
+            f"{folder.manifest.n_labels}. Import it without --label, and give some of them as "
+            "--prior-data."
+        )
+    labels = folder.labels()
+    return [
+        Outcome(folder.names[item], label_of(float(labels[item]), settings))
+        for item in np.flatnonzero(np.isfinite(labels)).tolist()
+    ]
+
+
+def _check_folder_settings(settings: Settings) -> None:
+    """Refuses settings that were decided when the pool was imported."""
+    given = {
+        "--id": settings.id is not None,
+        "--features": bool(settings.features),
+        "--ignore": bool(settings.ignore),
+        "--smiles": settings.smiles is not None,
+        "--missing": settings.missing != "error",
+        "--snapshot": settings.snapshot,
+    }
+    wrong = next((name for name, there in given.items() if there), None)
+    if wrong is not None:
+        raise InvalidInput(
+            f"{wrong} is for tables; what a pool folder holds was decided when it was imported."
+        )

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.deeds import moved, now, rebudgeted, user
 from serendip.campaigns.errors import StaleCampaign
 from serendip.campaigns.events import Asked, Entry, Event, Proposal
-from serendip.campaigns.pool_file import Candidates, load, own_files, unchanged
+from serendip.campaigns.pool_file import load, own_files, unchanged
 from serendip.campaigns.results import Decision, decide, outcomes_of, read_results
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State, replay
@@ -245,14 +246,14 @@ class Campaign:
         self.refresh()
         return self.problem.view(self._state, self.name)
 
-    def predict(self) -> "pd.DataFrame":
-        """Every candidate with what is expected of it."""
+    def predict(self, top: int | None = None) -> "pd.DataFrame":
+        """Every candidate with what is expected of it, or the `top` best by that, best first."""
         from serendip.campaigns.predictions import predictions
 
         with one_blas_thread():
-            table = predictions(self.view(), self._rng("predict"))
-        for item, value in self._state.known.items():
-            table.loc[self.candidates.places[item], table.columns[-1]] = value
+            table = predictions(self.view(), self._rng("predict"), self.problem.whole, top)
+        known = table["id"].map(dict(self._state.known))
+        table[table.columns[-1]] = table[table.columns[-1]].fillna(known)
         return table
 
     def forecast(self) -> "Forecast":

@@ -127,5 +127,5 @@ def _pool(campaign: Campaign) -> Finding:
 
 def _model(campaign: Campaign) -> Finding:
     problem = campaign.problem
-    n = problem.framed.x.shape[1]
+    n = problem.n_features
     return Finding(f"{campaign.name}: model", "ok", f"{campaign.settings.model}, {n} features")

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.events import Asked, Entry, Proposal
-from serendip.campaigns.pool_file import Candidates
 from serendip.campaigns.results import id_column
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
@@ -142,11 +144,10 @@ def _items(entry: Entry) -> Sequence[str]:
 def _rows(settings: Settings, candidates: Candidates, items: Iterable[str]) -> "pd.DataFrame":
     """Some candidates with the user's columns, named, without the label."""
     names = list(items)
-    places = [candidates.places[item] for item in names]
-    frame = candidates.frame.iloc[places].reset_index(drop=True)
+    frame = candidates.rows(np.array([candidates.places[item] for item in names], dtype=np.int64))
     if settings.label in frame.columns:
         frame = frame.drop(columns=settings.label)
-    column = id_column(settings, candidates)
+    column = id_column(candidates)
     if column in frame.columns:
         frame = frame.drop(columns=column)
     frame.insert(0, column, names)

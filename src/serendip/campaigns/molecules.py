@@ -1,7 +1,7 @@
-"""Molecules as features: Morgan fingerprints of SMILES. The only file that needs RDKit."""
+"""Molecules as features: Morgan fingerprints of SMILES, beside other columns."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.framing import Columns, Framed, frame_problem
 from serendip.models.kernels import single_columns
+from serendip.molecules import Fingerprinter
 from serendip.table_models import table_model
 from serendip.tables.columns import known_column, row_number
 
@@ -17,31 +18,20 @@ if TYPE_CHECKING:
 
 N_BITS = 256
 """Length of a fingerprint; longer ones are folded, and a linear model stays quick."""
-RADIUS = 2
 
 
 def fingerprints(frame: "pd.DataFrame", column: str) -> Floats:
     """(n, 256) counts of circular substructures, folded, their logarithm taken."""
-    try:
-        from rdkit import Chem, RDLogger
-        from rdkit.Chem import rdFingerprintGenerator
-    except ImportError:
-        raise InvalidInput(
-            "Molecules need RDKit, which is not installed; run pip install 'serendip[chem]'."
-        ) from None
-    lookup: Any = Chem
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined, no-untyped-call, unused-ignore]
-    generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=N_BITS)
+    fingerprinter = Fingerprinter(N_BITS)
     counts = np.zeros((len(frame), N_BITS))
     for place, written in enumerate(frame[known_column(frame, column)].tolist()):
-        text = written.strip() if isinstance(written, str) else ""
-        molecule = lookup.MolFromSmiles(text) if text else None
-        if molecule is None:
+        found = fingerprinter.counts(written) if isinstance(written, str) else None
+        if found is None:
             raise InvalidInput(
                 f"Column {column!r} should hold SMILES; row {row_number(frame, place)} holds "
                 f"{written!r}, which RDKit cannot read. Correct or remove the row."
             )
-        counts[place] = generator.GetCountFingerprintAsNumPy(molecule)
+        counts[place] = found
     return np.log1p(counts)
 
 
@@ -75,5 +65,5 @@ def frame_molecules(
     x = np.concatenate([bits, plain.x], axis=1)  # a constant stays last
     shift = bits.shape[1]
     groups = (*single_columns(shift), *(group.moved(shift) for group in plain.groups))
-    model = table_model(spec.model, x, groups)
+    model = table_model(spec.model, x.shape[1], groups)
     return replace(plain, x=x, model=model, notes=(note, *plain.notes), groups=groups)

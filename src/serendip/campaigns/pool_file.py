@@ -2,16 +2,16 @@
 
 import hashlib
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
 from serendip.campaigns.errors import PoolChanged
 from serendip.campaigns.events import FileRef
 from serendip.campaigns.state import State
 from serendip.core.errors import InvalidInput
-from serendip.tables import ids_of, read_table
+from serendip.folders.manifest import MANIFEST
+from serendip.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,28 +20,9 @@ SNAPSHOTS = "serendip-pools"
 """Folder beside the store that keeps copies of pools."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
-    """The rows of a pool with their names."""
-
-    frame: "pd.DataFrame"
-    """The user's columns; indexed by the rows a spreadsheet shows."""
-    ids: tuple[str, ...]
-    places: Mapping[str, int]
-    """Where each id stands."""
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls, frame: "pd.DataFrame", id_column: str | None, notes: tuple[str, ...] = ()
-    ) -> "Candidates":
-        """The candidates of a table."""
-        ids = ids_of(frame, id_column)
-        return cls(frame, ids, {name: place for place, name in enumerate(ids)}, notes)
-
-
-def sha256_of(file: Path) -> str:
-    """The hash of a file's contents."""
+def sha256_of(path: Path) -> str:
+    """The hash of a file's contents; of a pool folder, its manifest, which pins all the rest."""
+    file = path / MANIFEST if path.is_dir() else path
     try:
         with file.open("rb") as data:
             return hashlib.file_digest(data, "sha256").hexdigest()
@@ -62,9 +43,13 @@ def reference(file: Path, folder: Path) -> FileRef:
 def located(ref: FileRef, folder: Path) -> Path | None:
     """Where the file is, with the contents it should have; None where it is not."""
     for path in (folder / ref.near, Path(ref.path)):
-        if path.is_file() and sha256_of(path) == ref.sha256:
+        if _is_pool(path) and sha256_of(path) == ref.sha256:
             return path
     return None
+
+
+def _is_pool(path: Path) -> bool:
+    return path.is_file() or (path / MANIFEST).is_file()
 
 
 def unchanged(ref: FileRef, folder: Path, what: str) -> Path:
@@ -72,7 +57,7 @@ def unchanged(ref: FileRef, folder: Path, what: str) -> Path:
     found = located(ref, folder)
     if found is not None:
         return found
-    there = next((path for path in (folder / ref.near, Path(ref.path)) if path.is_file()), None)
+    there = next((path for path in (folder / ref.near, Path(ref.path)) if _is_pool(path)), None)
     if there is None:
         raise PoolChanged(
             f"The {what} {ref.path} is gone; put it back, or say where it is with "
@@ -90,10 +75,19 @@ def load(
 ) -> Candidates:
     """The candidates, from the pool or, where it changed, from its snapshot."""
     if snapshot is None or located(pool, folder) is not None:
-        return Candidates.of(read_table(unchanged(pool, folder, "pool")), id_column)
+        return read_candidates(unchanged(pool, folder, "pool"), id_column)
     frame = _read_snapshot(unchanged(snapshot, folder, "snapshot of the pool"))
     note = f"{pool.path} is gone or has changed; the snapshot of the pool is used instead."
-    return Candidates.of(frame, id_column, (note,))
+    return TableCandidates.of(frame, id_column, (note,))
+
+
+def read_candidates(path: Path, id_column: str | None) -> Candidates:
+    """The candidates in a table, or in a pool folder."""
+    if path.is_dir():
+        from serendip.folders.opening import open_folder
+
+        return FolderCandidates(open_folder(path))
+    return TableCandidates.of(read_table(path), id_column)
 
 
 def keep_snapshot(frame: "pd.DataFrame", pool: FileRef, folder: Path) -> FileRef:

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from serendip.campaigns.view import CampaignView
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block
+from serendip.core.errors import InvalidInput
 from serendip.core.folds import contenders, optima
 from serendip.core.protocols import Draws, MomentsFn, Pool, Posterior, SupportsMoments
 from serendip.core.threads import one_blas_thread
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
 N_DRAWS = 400
 """Draws behind a chance or a forecast."""
 
+_MOST_LISTED = 1_000_000
+"""Candidates that are listed in one table."""
+
 _ROWS = 65536
 """Candidates whose moments are computed at once."""
 
 
-def predictions(view: CampaignView, rng: Generator) -> "pd.DataFrame":
+def predictions(
+    view: CampaignView, rng: Generator, whole: Pool | None = None, top: int | None = None
+) -> "pd.DataFrame":
     """The user's table with what is believed of each candidate, in the user's units and order.
 
     Besides all columns of the user: `id`, `state`, `expected` value, `uncertainty` (the standard
@@ -35,24 +41,34 @@ def predictions(view: CampaignView, rng: Generator) -> "pd.DataFrame":
     Args:
         view: The campaign now.
         rng: For the draws.
+        whole: All candidates, labelled ones too; needed with `top`.
+        top: Only so many, the best by what is expected of them, best first.
     """
     import pandas as pd
 
+    if top is None and len(view.ids) > _MOST_LISTED:
+        raise InvalidInput(
+            f"A table of {len(view.ids)} candidates is too long; ask for the best with --top 1000."
+        )
     with one_blas_thread():
         draws = view.posterior.sample(N_DRAWS, rng)
-        mean, deviation = _moments_of_all(view, moments_of(view.posterior, draws))
-        chances = chances_of_top(view, draws)
+        moments = moments_of(view.posterior, draws)
+        items = np.arange(len(view.ids), dtype=np.int64)
+        if top is not None and whole is not None:
+            items = best_by_mean(whole, moments, top)
+        mean, deviation = _moments_of(view, moments, items)
+        chances = chances_of_top(view, draws, items)
     labels = view.labels
-    measured = np.full(len(view.ids), np.nan)
-    measured[view.measured_items] = view.measured_values
+    told = dict(zip(view.measured_items.tolist(), view.measured_values.tolist(), strict=True))
+    measured = np.array([told.get(item, np.nan) for item in items.tolist()])
     ours = {
-        "state": list(view.states),
+        "state": [view.state(item) for item in items.tolist()],
         "expected": labels.offset + labels.factor * mean,
         "uncertainty": labels.user_width(1.0) * deviation,
         "chance_of_top": chances,
     }
-    theirs = view.frame.drop(columns=[view.label], errors="ignore").reset_index(drop=True)
-    columns: dict[str, object] = {"id": list(view.ids)}
+    theirs = view.candidates.rows(items).drop(columns=[view.label], errors="ignore")
+    columns: dict[str, object] = {"id": [view.ids[item] for item in items.tolist()]}
     columns |= {_free(str(name), columns): theirs[name] for name in theirs if name != "id"}
     columns |= {_free(name, columns): values for name, values in ours.items()}
     columns[_free(view.label, columns)] = measured
@@ -66,8 +82,7 @@ def _free(name: str, taken: dict[str, object]) -> str:
     return name
 
 
-def _moments_of_all(view: CampaignView, moments: MomentsFn) -> tuple[Floats, Floats]:
-    items = np.arange(len(view.ids), dtype=np.int64)
+def _moments_of(view: CampaignView, moments: MomentsFn, items: Ints) -> tuple[Floats, Floats]:
     parts = [
         moments(view.block(items[start : start + _ROWS])) for start in range(0, len(items), _ROWS)
     ]
@@ -75,17 +90,16 @@ def _moments_of_all(view: CampaignView, moments: MomentsFn) -> tuple[Floats, Flo
     return mean, deviation
 
 
-def chances_of_top(view: CampaignView, draws: Draws) -> Floats:
-    """(n,) the share of draws that hold a candidate among the k best left, k labels remaining.
+def chances_of_top(view: CampaignView, draws: Draws, items: Ints) -> Floats:
+    """(b,) the share of draws that hold a candidate among the k best left, k labels remaining.
 
     With no budget left the single best counts.
     """
-    chances = np.zeros(len(view.ids))
-    if len(view.pool) > 0:
-        best = optima(view.pool, draws, max(1, free_labels(view)))
-        found = contenders(view.pool, best)
-        chances[found.items] = np.minimum(found.share, 1.0)
-    return chances
+    if len(view.pool) == 0:
+        return np.zeros(len(items))
+    found = contenders(view.pool, optima(view.pool, draws, max(1, free_labels(view))))
+    place = np.minimum(np.searchsorted(found.items, items), len(found.items) - 1)
+    return np.where(found.items[place] == items, np.minimum(found.share[place], 1.0), 0.0)
 
 
 def free_labels(view: CampaignView) -> int:

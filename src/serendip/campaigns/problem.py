@@ -1,25 +1,30 @@
 """A campaign's pool, model and labels as the library sees them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from serendip.campaigns.pool_file import Candidates
+from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.view import CampaignView, LabelMap, Measured
 from serendip.core.data import Choice, Observation
-from serendip.core.protocols import Posterior
+from serendip.core.protocols import Model, Posterior
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
-from serendip.framing import Framed, frame_problem
+from serendip.folder_framing import frame_folder
+from serendip.framing import frame_problem
 from serendip.loop import suggest
 from serendip.policies.batch import pretended
 from serendip.pools.dense import DensePool
+from serendip.pools.streamed import StreamedPool
 from serendip.spec import policy_named
+
+_TASTE = 1000
+"""Candidates that policy and model are tried on before a campaign begins on a pool folder."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,14 +33,22 @@ class Problem:
 
     settings: Settings
     candidates: Candidates
-    framed: Framed
+    whole: DensePool | StreamedPool
+    """All candidates, labelled ones too."""
+    model: Model[Any]
+    notes: tuple[str, ...]
     labels: LabelMap
 
     @classmethod
     def of(cls, settings: Settings, candidates: Candidates) -> "Problem":
         """Features and model of a pool."""
-        frame, spec = candidates.frame, settings.frame_columns
-        columns = (settings.label, settings.id)
+        spec = settings.frame_columns
+        if isinstance(candidates, FolderCandidates):
+            own = frame_folder(candidates.folder, spec)
+            labels = settings.label_map(own.unit_labels)
+            return cls(settings, candidates, own.pool, own.model, own.notes, labels)
+        assert isinstance(candidates, TableCandidates)  # there are no others
+        frame, columns = candidates.frame, (settings.label, settings.id)
         not_features = tuple(name for name in columns if name and name in frame.columns)
         if settings.smiles is None:
             framed = frame_problem(frame, spec, not_features, candidates.ids)
@@ -43,12 +56,19 @@ class Problem:
             from serendip.campaigns.molecules import frame_molecules
 
             framed = frame_molecules(frame, spec, not_features, candidates.ids, settings.smiles)
-        return cls(settings, candidates, framed, settings.label_map(framed.unit_labels))
+        labels = settings.label_map(framed.unit_labels)
+        whole = DensePool(framed.x, candidates.ids)
+        return cls(settings, candidates, whole, framed.model, framed.notes, labels)
 
-    def pool(self, removed: Iterable[str]) -> DensePool:
+    @property
+    def n_features(self) -> int:
+        """How many the model sees."""
+        return int(self.whole.take(np.empty(0, dtype=np.int64)).shape[1])
+
+    def pool(self, removed: Iterable[str]) -> DensePool | StreamedPool:
         """The candidates but for some."""
         gone = sorted(self.candidates.places[item] for item in removed)
-        return DensePool(self.framed.x, self.candidates.ids, removed=np.array(gone, dtype=np.int64))
+        return replace(self.whole, removed=np.array(gone, dtype=np.int64))
 
     def posterior(self, state: State) -> Posterior:
         """What is believed after all labels so far, the same in every process.
@@ -62,15 +82,16 @@ class Problem:
             side = ((one.item, one.value) for one in result.side)
             labels.append(((result.item, result.value), *side))
         seen = [self._observation(shown) for shown in labels]
-        model: Any = self.framed.model
         with one_blas_thread():
-            posterior: Posterior = model.posterior(seen, stream(self.settings.seed, "posterior"))
+            posterior: Posterior = self.model.posterior(
+                seen, stream(self.settings.seed, "posterior")
+            )
         return posterior
 
     def _observation(self, shown: tuple[tuple[str, float], ...]) -> Observation:
         places = np.array([self.candidates.places[item] for item, _ in shown], dtype=np.int64)
         values = np.array([self.labels.internal(value) for _, value in shown])
-        return Observation(int(places[0]), self.framed.x[places], values)
+        return Observation(int(places[0]), self.whole.take(places), values)
 
     def choices(
         self, state: State, posterior: Posterior, count: int, retry_failed: bool = False
@@ -105,8 +126,7 @@ class Problem:
 
     def view(self, state: State, name: str) -> CampaignView:
         """The campaign at this moment, as forecasts, reasons and reports see it."""
-        settings, places, ids = self.settings, self.candidates.places, self.candidates.ids
-        conditions = state.conditions()
+        settings, places = self.settings, self.candidates.places
         return CampaignView(
             name=name,
             label=settings.label,
@@ -115,9 +135,8 @@ class Problem:
             model=settings.model,
             policy=settings.policy,
             seed=settings.seed,
-            frame=self.candidates.frame.reset_index(drop=True),
-            ids=ids,
-            states=tuple(conditions.get(item, "available") for item in ids),
+            candidates=self.candidates,
+            states={places[item]: found for item, found in state.conditions().items()},
             measured=tuple(
                 Measured(places[one.item], one.value, one.at, one.who, one.proposed)
                 for one in state.results.values()
@@ -142,8 +161,10 @@ class _Streams:
 
 def first_choice(problem: Problem, budget: int) -> None:
     """Refuses a policy that cannot work with the model, before anything is recorded."""
-    pool = problem.pool(())
-    posterior: Any = problem.framed.model
-    prior = posterior.posterior((), stream(problem.settings.seed, "posterior"))
+    pool = problem.whole
+    if isinstance(pool, StreamedPool):  # a taste of it will do
+        few = np.arange(min(len(pool), _TASTE), dtype=np.int64)
+        pool = DensePool(pool.take(few))
+    prior = problem.model.posterior((), stream(problem.settings.seed, "posterior"))
     policy = policy_named(problem.settings.policy)
     suggest(prior, pool, policy, min(budget, len(pool)), _Streams(problem.settings.seed, 0), 1)

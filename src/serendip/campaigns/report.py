@@ -67,7 +67,7 @@ def _tiles(view: CampaignView, forecast: Forecast) -> str:
     share = min(1.0, spent / view.budget) if view.budget else 1.0
     bar = f'<span class="bar"><span style="width:{share:.1%}"></span></span>'
     others = {"pending": len(view.pending)}
-    others |= {name: view.states.count(name) for name in ("failed", "excluded")}
+    others |= {name: list(view.states.values()).count(name) for name in ("failed", "excluded")}
     aside = ", ".join(f"{count} {name}" for name, count in others.items() if count)
     average = f"{shown(forecast.total_so_far / n_done)} on average" if n_done else "nothing yet"
     gain = forecast.expected_total - forecast.random_total
@@ -203,7 +203,8 @@ def _history(events: Sequence[str]) -> str:
 
 def _columns(view: CampaignView, count: int) -> list[str]:
     """The user's columns a table has room for: those that tell candidates apart by words first."""
-    frame, ids = view.frame, list(view.ids)
+    some = np.arange(min(len(view.ids), 1000))
+    frame, ids = view.candidates.rows(some), [view.ids[item] for item in some.tolist()]
     others = [name for name in frame.columns if name != view.label]
     names = [name for name in others if frame[name].astype(str).tolist() != ids]
     by_words = sorted(names, key=lambda name: frame[name].dtype.kind in "biufc")[:count]
@@ -211,7 +212,7 @@ def _columns(view: CampaignView, count: int) -> list[str]:
 
 
 def _cells(view: CampaignView, item: int, names: Sequence[str]) -> list[str]:
-    row = view.frame.iloc[item]
+    row = view.candidates.rows(np.array([item])).iloc[0]
     return [_cell(row[name]) for name in names]
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.cells import original
 from serendip.campaigns.events import Corrected, Event, Excluded, Failed, KnownLabel, Told
-from serendip.campaigns.pool_file import Candidates
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.core.errors import AlreadyLabelled, InvalidInput
@@ -51,10 +51,10 @@ class Decision:
     """Candidates that the campaign had not proposed."""
 
 
-def id_column(settings: Settings, candidates: Candidates) -> str:
+def id_column(candidates: Candidates) -> str:
     """The column of names in tables that go out and come back."""
-    taken = CANDIDATE in candidates.frame.columns
-    return settings.id or (f"serendip {CANDIDATE}" if taken else CANDIDATE)
+    taken = CANDIDATE in candidates.columns
+    return candidates.id_column or (f"serendip {CANDIDATE}" if taken else CANDIDATE)
 
 
 def read_results(
@@ -69,7 +69,7 @@ def read_results(
         name: What to call the table in messages.
     """
     plain = frame.rename(columns={column: original(str(column)) for column in frame.columns})
-    names = plain[known_column(plain, id_column(settings, candidates))].tolist()
+    names = plain[known_column(plain, id_column(candidates))].tolist()
     cells = plain[known_column(plain, settings.label)]
     shown_by = plain[SEEN_WITH].tolist() if SEEN_WITH in plain.columns else [None] * len(plain)
     words = [_word(cell) for cell in cells.tolist()]
@@ -176,24 +176,17 @@ def matched(written: object, candidates: Candidates) -> str | None:
         number = float(text)
     except ValueError:
         return None
-    near = [name for name in candidates.ids if _number(name) == number]
+    near = candidates.numbered(number)
     return near[0] if len(near) == 1 else None
-
-
-def _number(name: str) -> float | None:
-    try:
-        return float(name)
-    except ValueError:
-        return None
 
 
 def unknown(item: str, candidates: Candidates) -> str:
     """What to say of an id that the pool does not have."""
-    from difflib import get_close_matches
-
     item = item if len(item) <= 60 else f"{item[:60]}…"
-    near = get_close_matches(item, candidates.ids, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" Ids look like {candidates.ids[0]!r}."
+    near = candidates.closest(item)
+    hint = (
+        f" Did you mean {near!r}?" if near is not None else f" Ids look like {candidates.ids[0]!r}."
+    )
     return f"The pool has no candidate {item!r}.{hint}"
 
 

@@ -45,6 +45,7 @@ class Settings:
     """Whether every label is 0 or 1."""
     model: str = ""
     """By default low-rank with rows and columns, graph with edges, logistic with binary labels,
+    linear for a pool folder,
     auto otherwise."""
     policy: str = "ids"
     seed: int = 0
@@ -79,7 +80,13 @@ class Settings:
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
         if not self.model:
-            usual = usual_model(self.rows, self.columns, self.edges, self.binary)
+            usual = usual_model(
+                self.rows,
+                self.columns,
+                self.edges,
+                binary=self.binary,
+                folder=self.pool.is_dir(),
+            )
             object.__setattr__(self, "model", usual)
         _check_whole("budget", self.budget, 1)
         _check_whole("batch", self.batch, 1)

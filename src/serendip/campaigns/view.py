@@ -1,5 +1,6 @@
 """What a campaign looks like at one moment: all that forecasts, reasons and reports may see."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,10 +9,10 @@ import numpy as np
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block
 from serendip.core.errors import InvalidInput
-from serendip.core.protocols import Pool, Posterior
+from serendip.core.protocols import Names, Pool, Posterior
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from serendip.campaigns.candidates import Candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,10 @@ class CampaignView:
     model: str
     policy: str
     seed: int
-    frame: "pd.DataFrame"
-    """The user's pool with all its columns, indexed 0 … n − 1."""
-    ids: tuple[str, ...]
-    states: tuple[str, ...]
-    """Of each candidate: available, proposed, measured, failed or excluded."""
+    candidates: "Candidates"
+    """Names and the user's columns, looked up when needed."""
+    states: Mapping[int, str]
+    """Of each candidate that anything happened to: proposed, measured, failed or excluded."""
     measured: tuple[Measured, ...]
     """In the order told."""
     posterior: Posterior
@@ -91,17 +91,26 @@ class CampaignView:
     """Labels of the budget that are still to come, pending proposals included."""
 
     def __post_init__(self) -> None:
-        n = len(self.frame)
-        if len(self.ids) != n or len(self.states) != n:
+        unknown = next((item for item in self.states if not 0 <= item < len(self.ids)), None)
+        if unknown is not None:
             raise InvalidInput(
-                f"A view needs one id and one state for each of the {n} candidates; "
-                f"got {len(self.ids)} ids and {len(self.states)} states."
+                f"A view has {len(self.ids)} candidates; got a state of candidate {unknown}."
             )
+
+    @property
+    def ids(self) -> Names:
+        """(n,) the name of each candidate."""
+        return self.candidates.ids
+
+    def state(self, item: int) -> str:
+        """`available`, `proposed`, `measured`, `failed` or `excluded`."""
+        return self.states.get(item, "available")
 
     @property
     def pending(self) -> Ints:
         """Candidates that were proposed and not told yet."""
-        return np.array([i for i, s in enumerate(self.states) if s == "proposed"], dtype=np.int64)
+        waiting = (item for item, state in self.states.items() if state == "proposed")
+        return np.array(sorted(waiting), dtype=np.int64)
 
     @property
     def measured_items(self) -> Ints:

@@ -12,7 +12,10 @@ from serendip.cli.campaign_options import MODEL_HELP
 from serendip.cli.show import Format
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from serendip.backtests import Backtest
+    from serendip.folders.opening import PoolFolder
 
 
 class Missing(StrEnum):
@@ -23,7 +26,10 @@ class Missing(StrEnum):
 
 
 def backtest(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, XLSX or Parquet; every row labelled.")],
+    table: Annotated[
+        Path,
+        typer.Argument(help="CSV, TSV, XLSX or Parquet, or a pool folder; every row labelled."),
+    ],
     label: Annotated[str, typer.Option(help="The column of the labels.")],
     budget: Annotated[
         int | None, typer.Option(help="Labels to buy; by default a fifth, at most 200.")
@@ -78,9 +84,15 @@ def backtest(
     from serendip.framing import Columns
     from serendip.tables import read_table
 
-    frame = read_table(table)
+    frame: pd.DataFrame | PoolFolder
+    if table.is_dir():
+        from serendip.folders.opening import open_folder
+
+        frame = open_folder(table)
+    else:
+        frame = read_table(table)
     spec = Columns(
-        model=model,
+        model=model or ("linear" if table.is_dir() else ""),
         features=tuple(features) if features else None,
         ignore=tuple(ignore or ()),
         missing=missing.value,

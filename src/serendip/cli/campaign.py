@@ -24,7 +24,8 @@ def init(
         str | None, typer.Argument(help="A name for the campaign, or a TOML file with settings.")
     ] = None,
     pool: Annotated[
-        Path | None, typer.Option(help="CSV, TSV, XLSX or Parquet; one candidate a row.")
+        Path | None,
+        typer.Option(help="CSV, TSV, XLSX or Parquet, one candidate a row; or a folder."),
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="The column results are written in; may be new.")
@@ -124,7 +125,7 @@ def init(
     )
     if known:
         typer.echo(f"{known} labels are known already; they cost nothing.")
-    for note in campaign.problem.framed.notes:
+    for note in campaign.problem.notes:
         typer.echo(f"Note: {note}")
     typer.echo(f"Kept in {campaign.store}.")
     quoted = f"'{settings.name}'" if " " in settings.name else settings.name

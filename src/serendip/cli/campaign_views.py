@@ -117,11 +117,7 @@ def predict(
 
     campaign = Campaign.open(name, store)
     _check(campaign, output, force)
-    table = campaign.predict()
-    if top is not None or (form is Format.table and output is None):
-        ascending = campaign.settings.minimize
-        table = table.sort_values("expected", ascending=ascending, kind="stable")
-        table = table.head(top if top is not None else 20)
+    table = campaign.predict(20 if top is None and form is Format.table and not output else top)
     shown = [table.columns[0], "state", "expected", "uncertainty"]
     shown += [column for column in table.columns if str(column).startswith("chance")]
     _show(table, output, form, shown)

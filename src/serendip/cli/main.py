@@ -19,7 +19,7 @@ app = typer.Typer(
 
 def mount() -> None:
     """Adds every command, once; `datasets`, which is slow to import, only where it is asked for."""
-    from serendip.cli import backtest, campaign, campaign_views, demo, reproduce
+    from serendip.cli import backtest, campaign, campaign_views, demo, pool, reproduce
 
     if app.registered_commands:
         return
@@ -37,6 +37,7 @@ def mount() -> None:
     app.command("backtest")(backtest.backtest)
     app.command("reproduce")(reproduce.reproduce)
     app.command("demo")(demo.demo)
+    app.add_typer(pool.app, name="pool")
     about = "List, verify and load the real data sets."
     if sys.argv[1:2] == ["datasets"]:
         from serendip.cli import datasets

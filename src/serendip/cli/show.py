@@ -15,8 +15,11 @@ class Format(StrEnum):
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time left, on standard error; the function takes (done, total)."""
+def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar with the time left, on standard error; the function takes (done, total).
+
+    Where the total is not known it is None.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,

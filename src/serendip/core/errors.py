@@ -15,3 +15,7 @@ class AlreadyLabelled(InvalidInput):
 
 class MissingCapability(SerendipError, TypeError):
     """A policy was given a posterior that cannot answer what the policy asks."""
+
+
+class DamagedPool(SerendipError):
+    """A pool on disk that is not what it was: truncated, changed, or unreadable."""

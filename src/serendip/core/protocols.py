@@ -176,6 +176,14 @@ class Model(Protocol[P_co]):
         ...
 
 
+class Names(Protocol):
+    """The user's names of the candidates, looked up one at a time; a tuple of texts will do."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, item: int, /) -> str: ...
+
+
 class Pool(Protocol):
     """The candidates that are still unlabelled."""
 

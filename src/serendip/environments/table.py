@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
+from serendip.core.protocols import Pool
 from serendip.environments.world import World
 from serendip.pools.dense import DensePool
 
@@ -37,6 +38,20 @@ class TableOracle:
             others = self.adjacency.indices[start:stop]
             shown = np.r_[shown, others[others != item]].astype(np.int64)
         return Observation(int(item), self.x[shown], self.labels[shown])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolOracle:
+    """Labels of a pool that is not in memory."""
+
+    pool: Pool
+    labels: Floats
+    """(n,)"""
+
+    def reveal(self, item: int, rng: Generator) -> Observation:
+        """The recorded label; the generator is not used."""
+        shown = np.array([item], dtype=np.int64)
+        return Observation(int(item), self.pool.take(shown), self.labels[shown])
 
 
 def table_world(

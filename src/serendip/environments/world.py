@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from serendip.core.arrays import Floats
 from serendip.core.protocols import Oracle
 from serendip.pools.dense import DensePool
+from serendip.pools.streamed import StreamedPool
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """A problem to play, and the answer that only regret may look at."""
 
-    pool: DensePool
+    pool: DensePool | StreamedPool
     oracle: Oracle
     truth: Floats
     """(n,) f_θ(x) of every candidate. No model ever sees it."""

@@ -1,22 +1,17 @@
 """A pool held as one array in memory, walked in blocks."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 import numpy as np
 
 from serendip.core.arrays import Array, Ints
-from serendip.core.data import Block
-from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Reduction
-from serendip.core.threads import n_threads, one_blas_thread
+from serendip.pools.walking import MOST_ROWS, Roll, walk
 
 R = TypeVar("R")
-
-_ROWS = 8192
-"""Rows a block has unless told."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +26,7 @@ class DensePool:
     """(n, d), finite; float32 or float64, or integers for indices."""
     ids: Sequence[str] | None = None
     """(n,) the user's own names, all different."""
-    block_rows: int = _ROWS
+    block_rows: int = MOST_ROWS
     removed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Items that have been labelled, increasing; a small set beside the data."""
 
@@ -58,12 +53,14 @@ class DensePool:
             object.__setattr__(self, "ids", _checked_ids(self.ids, len(x)))
 
     def __len__(self) -> int:
-        return len(self.x) - len(self.removed)
+        return len(self._roll)
 
     def __contains__(self, item: int) -> bool:
-        place = np.searchsorted(self.removed, item)
-        gone = place < len(self.removed) and self.removed[place] == item
-        return 0 <= item < len(self.x) and not gone
+        return item in self._roll
+
+    @property
+    def _roll(self) -> Roll:
+        return Roll(len(self.x), self.removed)
 
     def take(self, items: Ints) -> Array:
         """(len(items), d) features, of labelled candidates too."""
@@ -71,17 +68,11 @@ class DensePool:
 
     def without(self, item: int) -> Self:
         """The pool once this item has left it."""
-        if not 0 <= item < len(self.x):
-            raise InvalidInput(f"The pool has items 0 to {len(self.x) - 1}; got {item}.")
-        if item not in self:
-            raise AlreadyLabelled(
-                f"Candidate {self.name(item)} has been labelled already; each can be tried once."
-            )
-        place = int(np.searchsorted(self.removed, item))
+        removed = self._roll.without(item, self.name)
         left = object.__new__(type(self))
         for name in ("x", "ids", "block_rows"):
             object.__setattr__(left, name, getattr(self, name))
-        object.__setattr__(left, "removed", np.insert(self.removed, place, item))
+        object.__setattr__(left, "removed", removed)
         return left
 
     def name(self, item: int) -> str:
@@ -94,34 +85,7 @@ class DensePool:
 
     def fold(self, reduction: Reduction[R]) -> R:
         """The reduction over all blocks, on as many threads as there are cores."""
-        starts = range(0, len(self.x), self.block_rows)
-        workers = min(n_threads(), len(starts) // 2)
-        if workers <= 1:
-            return self._walk(reduction, starts)
-        # Each thread multiplies its own blocks: BLAS threads on top would only fight over cores.
-        with one_blas_thread(), ThreadPoolExecutor(workers) as threads:
-            shares = np.array_split(np.asarray(starts), workers)
-            parts = list(threads.map(lambda share: self._walk(reduction, share.tolist()), shares))
-        result = parts[0]
-        for part in parts[1:]:
-            result = reduction.merge(result, part)
-        return result
-
-    def _walk(self, reduction: Reduction[R], starts: Sequence[int]) -> R:
-        state = reduction.start()
-        for start in starts:
-            stop = min(start + self.block_rows, len(self.x))
-            first, last = np.searchsorted(self.removed, (start, stop))
-            if last - first == stop - start:
-                continue
-            items = np.arange(start, stop)
-            x = self.x[start:stop]
-            if last > first:
-                left = np.ones(stop - start, dtype=bool)
-                left[self.removed[first:last] - start] = False
-                items, x = items[left], x[left]
-            state = reduction.step(state, Block(items, x))
-        return state
+        return walk(lambda start, stop: self.x[start:stop], self._roll, self.block_rows, reduction)
 
 
 def _checked_ids(ids: Sequence[str], count: int) -> tuple[str, ...]:

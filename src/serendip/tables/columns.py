@@ -1,6 +1,7 @@
 """One column at a time: which it is, its numbers, the labels, the ids; bad rows are named."""
 
 import difflib
+from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -78,15 +79,17 @@ def _id(value: object) -> str:
 def known_column(frame: "pd.DataFrame", name: str) -> str:
     """The name, once the table is known to have such a column."""
     if name not in frame.columns:
-        known = [str(column) for column in frame.columns]
-        lower = {column.lower(): column for column in known}
-        near = difflib.get_close_matches(str(name).lower(), lower, 1, cutoff=0.5)
-        hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
-        more = f" and {len(known) - 20} more" if len(known) > 20 else ""
-        raise InvalidInput(
-            f"The table has no column {name!r}; it has {', '.join(known[:20])}{more}.{hint}"
-        )
+        raise InvalidInput(no_such_column(name, [str(column) for column in frame.columns]))
     return name
+
+
+def no_such_column(name: str, known: Sequence[str]) -> str:
+    """What to say of a column that a table does not have."""
+    lower = {column.lower(): column for column in known}
+    near = difflib.get_close_matches(str(name).lower(), lower, 1, cutoff=0.5)
+    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+    more = f" and {len(known) - 20} more" if len(known) > 20 else ""
+    return f"The table has no column {name!r}; it has {', '.join(known[:20])}{more}.{hint}"
 
 
 def row_number(frame: "pd.DataFrame | Column", place: int) -> int:

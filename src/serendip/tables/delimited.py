@@ -60,7 +60,7 @@ def _blank(cells: Iterable[str]) -> bool:
     return not any(cell.strip() for cell in cells)
 
 
-def _separator(file: Path, data: bytes) -> tuple[str, bytes]:
+def separator_of(file: Path, data: bytes) -> tuple[str, bytes]:
     """What separates the fields, and the data without a leading `sep=;` line."""
     if file.suffix.lower() == ".tsv":
         return "\t", data
@@ -110,7 +110,7 @@ def read_delimited(file: Path) -> "pd.DataFrame":
     """The table in a .csv or .tsv file."""
     import pandas as pd
 
-    separator, data = _separator(file, _utf8(file, bytes_of(file)))
+    separator, data = separator_of(file, _utf8(file, bytes_of(file)))
     try:
         numbered = enumerate(_records(data, separator), start=1)
         start, header = next(((at, row) for at, row in numbered if not _blank(row)), (0, []))

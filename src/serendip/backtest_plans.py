@@ -1,0 +1,101 @@
+"""What a backtest is about: a labelled table, or a labelled pool folder, ready to be played."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from serendip.core.arrays import Floats
+from serendip.core.errors import InvalidInput
+from serendip.core.protocols import Model, Names
+from serendip.environments.table import PoolOracle, table_world
+from serendip.environments.world import World
+from serendip.folder_framing import frame_folder
+from serendip.folders.opening import PoolFolder
+from serendip.framing import Columns, frame_problem
+from serendip.tables import ids_of, labels_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """All that a run needs."""
+
+    world: World
+    model: Model[Any]
+    labels: Floats
+    """(n,) larger is better."""
+    ids: Names
+    budget: int
+    batch: int
+    notes: tuple[str, ...]
+
+
+def planned(
+    source: "pd.DataFrame | PoolFolder",
+    label: str,
+    id_column: str | None,
+    spec: Columns,
+    minimize: bool,
+    budget: int | None,
+    batch: int,
+) -> Plan:
+    """A backtest that may begin; the arguments are those of `backtest`."""
+    if isinstance(source, PoolFolder):
+        labels = _folder_labels(source, label, id_column, spec, minimize)
+        horizon = _horizon(len(labels), budget, batch)
+        own = frame_folder(source, spec)
+        seen, notes = _as_seen(labels, own.unit_labels, spec)
+        world = World(own.pool, PoolOracle(own.pool, seen), seen)
+        whole = (*own.notes, *notes)
+        return Plan(world, own.model, labels, source.names, horizon, batch, whole)
+    labels = labels_of(source, label, minimize)
+    ids = ids_of(source, id_column)
+    not_features = (label,) if id_column is None else (label, id_column)
+    framed = frame_problem(source, spec, not_features, ids)
+    horizon = _horizon(len(labels), budget, batch)
+    seen, notes = _as_seen(labels, framed.unit_labels, spec)
+    world = table_world(framed.x, seen, ids, framed.adjacency)
+    return Plan(world, framed.model, labels, ids, horizon, batch, (*framed.notes, *notes))
+
+
+def _folder_labels(
+    folder: PoolFolder, label: str, id_column: str | None, spec: Columns, minimize: bool
+) -> Floats:
+    if id_column is not None or spec.features or spec.ignore:
+        raise InvalidInput(
+            "Ids and features of a pool folder were decided when it was imported; leave --id, "
+            "--features and --ignore out."
+        )
+    if label != folder.manifest.label:
+        raise InvalidInput(
+            f"{folder.path} has no labels called {label!r}; import it again with --label {label}."
+        )
+    labels = folder.labels()
+    unknown = np.flatnonzero(~np.isfinite(labels))
+    if len(unknown):
+        raise InvalidInput(
+            f"A replay needs every label; {folder.names[int(unknown[0])]} and {len(unknown) - 1} "
+            "more candidates have none."
+        )
+    return -labels if minimize else labels
+
+
+def _horizon(n: int, budget: int | None, batch: int) -> int:
+    horizon = min(200, max(1, n // 5)) if budget is None else budget
+    if not 1 <= horizon <= n:
+        raise InvalidInput(f"The budget must be between 1 and the {n} rows; got {horizon}.")
+    if not 1 <= batch <= horizon:
+        raise InvalidInput(f"The batch must be between 1 and the budget {horizon}; got {batch}.")
+    return horizon
+
+
+def _as_seen(labels: Floats, unit_labels: bool, spec: Columns) -> tuple[Floats, tuple[str, ...]]:
+    """The labels as the model sees them, with what people should know of that."""
+    low, high = float(labels.min()), float(labels.max())
+    if not unit_labels or (spec.model == "logistic" and low >= 0 and high <= 1):
+        return labels, ()
+    seen = (labels - low) / (high - low) if high > low else np.zeros(len(labels))
+    return seen, ("The model was told the range of the labels, and nothing else of them.",)

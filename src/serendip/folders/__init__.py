@@ -1,0 +1,1 @@
+"""Pool folders: candidates on disk, with a manifest that says what they are and where from."""

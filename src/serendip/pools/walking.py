@@ -1,0 +1,113 @@
+"""How every pool is walked: block by block, on threads, past the candidates that have left."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from serendip.core.arrays import Array, Ints
+from serendip.core.data import Block
+from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.core.protocols import Reduction
+from serendip.core.threads import n_threads, one_blas_thread
+
+R = TypeVar("R")
+
+MOST_ROWS = 8192
+"""Rows a block has unless told, and at most."""
+
+_BLOCK_BYTES = 16 << 20
+"""What a block may take in float64; wide pools get fewer rows, so that threads stay small."""
+
+
+def usual_rows(width: int) -> int:
+    """Rows of a block of this many features."""
+    return max(128, min(MOST_ROWS, _BLOCK_BYTES // (8 * max(1, width))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roll:
+    """Who of n candidates is still there: all but a small set."""
+
+    n: int
+    removed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Items that have left, increasing."""
+
+    def __len__(self) -> int:
+        return self.n - len(self.removed)
+
+    def __contains__(self, item: int) -> bool:
+        place = np.searchsorted(self.removed, item)
+        gone = place < len(self.removed) and self.removed[place] == item
+        return 0 <= item < self.n and not gone
+
+    def without(self, item: int, name: Callable[[int], str]) -> Ints:
+        """What is removed once this item has left, too; `name` is what to call an item."""
+        if not 0 <= item < self.n:
+            raise InvalidInput(f"The pool has items 0 to {self.n - 1}; got {item}.")
+        if item not in self:
+            raise AlreadyLabelled(
+                f"Candidate {name(item)} has been labelled already; each can be tried once."
+            )
+        return np.insert(self.removed, int(np.searchsorted(self.removed, item)), item)
+
+    def left(self, start: int, stop: int) -> tuple[Ints, Ints | None]:
+        """The items left from start to stop, and where they stand among them; None for all."""
+        first, last = np.searchsorted(self.removed, (start, stop))
+        items = np.arange(start, stop)
+        if last == first:
+            return items, None
+        kept = np.ones(stop - start, dtype=bool)
+        kept[self.removed[first:last] - start] = False
+        return items[kept], np.flatnonzero(kept)
+
+
+def walk(
+    read: Callable[[int, int], Array], roll: Roll, block_rows: int, reduction: Reduction[R]
+) -> R:
+    """The reduction over all blocks, on as many threads as there are cores.
+
+    How the pool is cut changes the speed, never the answer.
+
+    Args:
+        read: The rows from start to stop, (stop − start, d), whoever has left.
+        roll: Who is still there.
+        block_rows: How many rows make a block.
+        reduction: What is made of them.
+    """
+    starts = range(0, roll.n, block_rows)
+    workers = min(n_threads(), len(starts) // 2)
+    if workers <= 1:
+        return _walk_some(read, roll, block_rows, reduction, starts)
+    cuts = [len(starts) * worker // workers for worker in range(workers + 1)]
+    shares = [starts[first:last] for first, last in pairwise(cuts)]
+    # Each thread multiplies its own blocks: BLAS threads on top would only fight over cores.
+    with one_blas_thread(), ThreadPoolExecutor(workers) as threads:
+        work = [
+            threads.submit(_walk_some, read, roll, block_rows, reduction, share) for share in shares
+        ]
+        parts = [one.result() for one in work]
+    result = parts[0]
+    for part in parts[1:]:
+        result = reduction.merge(result, part)
+    return result
+
+
+def _walk_some(
+    read: Callable[[int, int], Array],
+    roll: Roll,
+    block_rows: int,
+    reduction: Reduction[R],
+    starts: Sequence[int],
+) -> R:
+    state = reduction.start()
+    for start in starts:
+        stop = min(start + block_rows, roll.n)
+        items, kept = roll.left(start, stop)
+        if len(items) > 0:
+            x = read(start, stop)
+            state = reduction.step(state, Block(items, x if kept is None else x[kept]))
+    return state
