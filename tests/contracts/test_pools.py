@@ -6,6 +6,7 @@ import pytest
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.core.folds import everything
 from serendip.pools.dense import DensePool
+from shards import sharded
 
 X = np.arange(60.0).reshape(20, 3)
 POOLS = {
@@ -13,6 +14,9 @@ POOLS = {
     "many blocks": DensePool(X, block_rows=3),
     "float32": DensePool(X.astype(np.float32), block_rows=7),
     "integers": DensePool(X.astype(np.int64), block_rows=1),
+    "one shard": sharded(X, 1, block_rows=3),
+    "shards": sharded(X, 3, block_rows=4),
+    "a shard a row": sharded(X.astype(np.float32), 20, block_rows=1),
 }
 
 

@@ -1,7 +1,8 @@
 """A campaign's pool, model and labels as the library sees them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,16 @@ from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.view import CampaignView, LabelMap, Measured
 from serendip.core.data import Choice, Observation
-from serendip.core.protocols import Posterior
+from serendip.core.protocols import Pool, Posterior
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
+from serendip.engines import Engine, executor_on
 from serendip.framing import Framed, frame_problem
 from serendip.loop import suggest
 from serendip.policies.batch import pretended
 from serendip.pools.dense import DensePool
+from serendip.pools.sharded import Executor, ShardedPool
+from serendip.pools.sources import ArraySource
 from serendip.spec import policy_named
 
 
@@ -30,6 +34,8 @@ class Problem:
     candidates: Candidates
     framed: Framed
     labels: LabelMap
+    executor: Executor | None = None
+    """Who holds the shards of the pool; None where it is in this process."""
 
     @classmethod
     def of(cls, settings: Settings, candidates: Candidates) -> "Problem":
@@ -45,10 +51,19 @@ class Problem:
             framed = frame_molecules(frame, spec, not_features, candidates.ids, settings.smiles)
         return cls(settings, candidates, framed, settings.label_map(framed.unit_labels))
 
-    def pool(self, removed: Iterable[str]) -> DensePool:
+    def pool(self, removed: Iterable[str]) -> Pool:
         """The candidates but for some."""
-        gone = sorted(self.candidates.places[item] for item in removed)
-        return DensePool(self.framed.x, self.candidates.ids, removed=np.array(gone, dtype=np.int64))
+        places = sorted(self.candidates.places[item] for item in removed)
+        gone = np.array(places, dtype=np.int64)
+        if self.executor is not None:
+            return ShardedPool(self.executor, self.candidates.ids, gone)
+        return DensePool(self.framed.x, self.candidates.ids, removed=gone)
+
+    @contextmanager
+    def on(self, engine: Engine) -> "Iterator[Problem]":
+        """The same problem, its pool where the engine computes, until the end of the context."""
+        with executor_on(engine, ArraySource(self.framed.x)) as executor:
+            yield replace(self, executor=executor)
 
     def posterior(self, state: State) -> Posterior:
         """What is believed after all labels so far, the same in every process.

@@ -1,0 +1,63 @@
+"""Where a command does its work: threads of one process, local processes, or a Ray cluster."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from serendip.core.errors import InvalidInput
+from serendip.spec import known
+
+if TYPE_CHECKING:
+    from serendip.pools.sharded import Executor
+    from serendip.pools.sources import Source
+
+ENGINES: Mapping[str, str] = {
+    "threads": "this process, on all cores",
+    "processes": "processes of this machine, each with a part of the pool",
+    "ray": "actors of a Ray cluster, each with a part of the pool",
+}
+"""Every engine by the name that commands use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Who computes. It changes the speed, never the answer."""
+
+    name: str = "threads"
+    shards: int | None = None
+    """Into how many parts the pool is cut; by default one a core."""
+    address: str | None = None
+    """Ray: host:port of the cluster; by default the one of this machine, or a new one."""
+
+    def __post_init__(self) -> None:
+        known(self.name, ENGINES, "engine", "engines")
+        if self.address is not None and self.name != "ray":
+            raise InvalidInput(f"--address is of a Ray cluster; the engine is {self.name}.")
+        if self.shards is not None and self.name == "threads":
+            raise InvalidInput("--shards needs --engine processes or --engine ray.")
+        if self.shards is not None and self.shards < 1:
+            raise InvalidInput(f"A pool needs at least one shard; got {self.shards}.")
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether other machines may do the work."""
+        return self.name == "ray"
+
+
+@contextmanager
+def executor_on(engine: Engine, source: "Source") -> "Iterator[Executor | None]":
+    """Who holds the shards of a pool, until the end of the context; None for threads."""
+    if engine.name == "processes":
+        from serendip.pools.processes import ProcessExecutor
+
+        with ProcessExecutor(source, engine.shards) as processes:
+            yield processes
+    elif engine.name == "ray":
+        from serendip.cluster import connected
+        from serendip.pools.actors import RayExecutor
+
+        with connected(engine.address), RayExecutor(source, engine.shards) as actors:
+            yield actors
+    else:
+        yield None
