@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from serendip.core.data import Scores
+from serendip.core.errors import InvalidInput
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import Shard, ShardedPool, shard_bounds
 from serendip.pools.sources import ArraySource
@@ -158,6 +160,38 @@ class Through:
 
     def fold(self, reduction):
         return self.pool.fold(self.wrapper(reduction, *self.options))
+
+
+@dataclass(frozen=True)
+class Column:
+    """Scores read off a column."""
+
+    column: np.ndarray
+
+    def __call__(self, block):
+        return Scores((self.column[block.items],))
+
+
+def squared(number):
+    return number**2, os.environ.get("SERENDIP_THREADS"), os.environ.get("SERENDIP_DATA")
+
+
+def refused(number):
+    raise InvalidInput(f"No {number} here.")
+
+
+def dies_once(task):
+    """The number of a task whose process is killed the first time it is run."""
+    mark, number = task
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def dies_always(number):
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
 
 
 def alive(pid):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from serendip.core.likelihood import Bernoulli as Bernoulli
     from serendip.core.likelihood import Gaussian as Gaussian
     from serendip.core.rng import stream as stream
+    from serendip.engines import Engine as Engine
+    from serendip.engines import sharded_pool as sharded_pool
     from serendip.framing import Columns as Columns
     from serendip.loop import play as play
     from serendip.loop import suggest as suggest
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from serendip.policies.ucb import UCB as UCB
     from serendip.policies.uniform import Uniform as Uniform
     from serendip.pools.dense import DensePool as DensePool
+    from serendip.pools.sharded import ShardedPool as ShardedPool
     from serendip.trace import Trace as Trace
     from serendip.trace import regret as regret
 
@@ -53,6 +56,7 @@ _HOMES = {
     "serendip.core.labels": ("Binary", "Continuous", "Ordered"),
     "serendip.core.likelihood": ("Bernoulli", "Gaussian"),
     "serendip.core.rng": ("stream",),
+    "serendip.engines": ("Engine", "sharded_pool"),
     "serendip.framing": ("Columns",),
     "serendip.models.finite": ("FiniteModel",),
     "serendip.models.gp": ("GaussianProcessModel",),
@@ -72,6 +76,7 @@ _HOMES = {
     "serendip.policies.ucb": ("OFUL", "UCB"),
     "serendip.policies.uniform": ("Uniform",),
     "serendip.pools.dense": ("DensePool",),
+    "serendip.pools.sharded": ("ShardedPool",),
     "serendip.trace": ("Trace", "regret"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -1,15 +1,18 @@
 """Where a command does its work: threads of one process, local processes, or a Ray cluster."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
 from serendip.spec import known
 
 if TYPE_CHECKING:
-    from serendip.pools.sharded import Executor
+    from serendip.pools.dense import DensePool
+    from serendip.pools.sharded import Executor, ShardedPool
     from serendip.pools.sources import Source
 
 ENGINES: Mapping[str, str] = {
@@ -61,3 +64,26 @@ def executor_on(engine: Engine, source: "Source") -> "Iterator[Executor | None]"
             yield actors
     else:
         yield None
+
+
+@contextmanager
+def sharded_pool(
+    rows: "Array | str | Path", engine: Engine | None = None, ids: Sequence[str] | None = None
+) -> "Iterator[DensePool | ShardedPool]":
+    """A pool where the engine computes, until the end of the context.
+
+    Args:
+        rows: (n, d) an array, or an .npy file, which is mapped and not read into memory.
+        engine: Who computes; by default this process.
+        ids: (n,) names of the candidates.
+    """
+    from serendip.pools.dense import DensePool
+    from serendip.pools.sharded import ShardedPool
+    from serendip.pools.sources import ArraySource, FileSource
+
+    source = FileSource.of(rows) if isinstance(rows, str | Path) else ArraySource(rows)
+    with executor_on(engine or Engine(), source) as executor:
+        if executor is None:
+            yield DensePool(source.open().x, ids, source.block_rows)
+        else:
+            yield ShardedPool(executor, ids)

@@ -5,6 +5,7 @@ import pickle
 import signal
 import tempfile
 import traceback
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -51,19 +52,22 @@ class ProcessExecutor:
         self.bounds: Ints = shard_bounds(len(source), n_shards or cores, source.block_rows)
         self._threads = max(1, cores // self.n_shards)
         self._lock = Lock()
-        self._workers: list[_Worker] = []
-        self._written: Path | None = None
-        shared = source
+        shared, self._written = source, None
         if isinstance(source, ArraySource):
             shared = _written(source)
             self._written = Path(shared.path)
+        self._workers: list[_Worker] = []
+        self._begun = False
+        self._end = weakref.finalize(self, _end, self._workers, self._written)
         self._parts = [
             (shared.cut(int(start), int(stop)), int(start))
             for start, stop in zip(self.bounds[:-1], self.bounds[1:], strict=True)
         ]
         try:
-            self._workers = [self._started(place) for place in range(self.n_shards)]
+            for place in range(self.n_shards):
+                self._workers.append(self._started(place))
             _checked(self._ask([_OPEN] * self.n_shards))
+            self._begun = True
         except BaseException:
             self.close()
             raise
@@ -91,15 +95,11 @@ class ProcessExecutor:
 
     def close(self) -> None:
         """Ends the processes."""
-        workers, self._workers = self._workers, []
-        for worker in workers:
-            worker.end()
-        if self._written is not None:
-            self._written.unlink(missing_ok=True)
+        self._end()
 
     def fold(self, reduction: Reduction[R], removed: Sequence[Ints]) -> list[R]:
         """The reduction over each shard."""
-        if not self._workers:
+        if not self._end.alive:
             raise SerendipError("The processes that held the pool have ended; start them again.")
         packed = pickle.dumps(reduction, protocol=pickle.HIGHEST_PROTOCOL)
         requests = [pickle.dumps((packed, gone)) for gone in removed]
@@ -144,7 +144,7 @@ class ProcessExecutor:
         self._workers[place].end()
         losses[place] += 1
         if losses[place] >= LIVES:
-            raise lost(place, self.n_shards, "its process")
+            raise lost(place, self.n_shards, "its process") if self._begun else _NOT_BEGUN
         _log.warning(
             "Shard %d of %d lost its process; it is started again.", place + 1, self.n_shards
         )
@@ -165,6 +165,11 @@ class ProcessExecutor:
         return _Worker(process, here)
 
 
+_NOT_BEGUN = SerendipError(
+    f"A process of the pool ended {LIVES} times before it was ready, most likely for want of "
+    "memory. A script that starts processes must do so under `if __name__ == '__main__':`."
+)
+
 _OPEN = pickle.dumps((b"", None))
 """Asks for nothing but that the rows are opened."""
 
@@ -181,7 +186,13 @@ class _Worker:
         self.connection.close()
         self.process.kill()
         self.process.join()
-        self.process.close()
+
+
+def _end(workers: list[_Worker], written: Path | None) -> None:
+    for worker in workers:
+        worker.end()
+    if written is not None:
+        written.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
