@@ -4,7 +4,7 @@ import pytest
 
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.parallel import run_all
-from shards import dies_always, dies_once, refused, squared
+from shard_cases import dies_always, dies_once, refused, squared
 
 
 def test_every_task_once(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.core.folds import everything
 from serendip.pools.dense import DensePool
-from shards import sharded
+from shard_cases import sharded
 
 X = np.arange(60.0).reshape(20, 3)
 POOLS = {

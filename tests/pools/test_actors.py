@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from serendip.pools.actors import RayExecutor
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import ShardedPool
 from serendip.pools.sources import ArraySource, FileSource
-from shards import Column, Through, Unlucky, Waiting, dies_once, refused, squared
+from shard_cases import Column, Through, Unlucky, Waiting, dies_once, refused, squared
 
 ray_utils = pytest.importorskip("ray.cluster_utils")
 
@@ -46,13 +47,18 @@ def _nodes():
         paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_worker_niceness", "0")  # else a busy machine starves them
         head = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 80_000_000}
         nodes = ray_utils.Cluster(initialize_head=True, head_node_args=head)
-        for _ in range(2):
-            nodes.add_node(num_cpus=1, object_store_memory=80_000_000)
-        nodes.wait_for_nodes()
-        yield nodes
-        nodes.shutdown()
+        try:
+            for _ in range(2):
+                nodes.add_node(num_cpus=1, object_store_memory=80_000_000)
+            nodes.wait_for_nodes()
+            yield nodes
+        finally:
+            started = [nodes.head_node, *nodes.worker_nodes]
+            nodes.shutdown()
+            assert not any(node.any_processes_alive() for node in started)
 
 
 @pytest.fixture(scope="module", name="executor")
@@ -123,7 +129,7 @@ def test_an_actor_that_is_killed_again_and_again_ends_in_a_sentence(executor, tm
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_runs_are_the_same_on_the_cluster(nodes, executor, monkeypatch):
+def test_runs_are_the_same_on_the_cluster(nodes, executor):
     frame = pd.DataFrame(stream(0, "t").standard_normal((40, 3)), columns=["a", "b", "c"])
     frame["y"] = frame["a"] - frame["b"]
     engine = Engine("ray", address=nodes.address)
@@ -171,15 +177,17 @@ def test_ask_on_a_cluster_and_in_one_process(nodes, executor, tmp_path):
     frame = pd.DataFrame(rng.standard_normal((20_000, 2)).round(3), columns=["acid", "heat"])
     frame.insert(0, "code", [f"c{place}" for place in range(len(frame))])
     frame.to_csv(tmp_path / "pool.csv", index=False)
+    begin = ("init", "screen", "--pool", "pool.csv", "--label", "y", "--id", "code")
+    assert serendip(*begin, "--budget", 9, cwd=tmp_path).returncode == 0
     asked = {}
     for name, where in {
         "one": (),
         "processes": ("--engine", "processes", "--shards", 3),
         "ray": ("--engine", "ray", "--address", nodes.address),
     }.items():
-        begin = ("init", name, "--pool", "pool.csv", "--label", "y", "--id", "code")
-        assert serendip(*begin, "--budget", 9, cwd=tmp_path).returncode == 0
-        done = serendip("ask", name, "-n", 2, "--format", "json", *where, cwd=tmp_path)
+        shutil.copy(tmp_path / "serendip.db", tmp_path / name)
+        options = ("-n", 2, "--format", "json", "--store", name, *where)
+        done = serendip("ask", "screen", *options, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         asked[name] = json.loads(done.stdout)
     assert len(asked["one"]) == 2

@@ -22,7 +22,7 @@ from serendip.pools.dense import DensePool
 from serendip.pools.processes import ProcessExecutor
 from serendip.pools.sharded import ShardedPool
 from serendip.pools.sources import ArraySource, FileSource
-from shards import Column, Through, Unlucky, alive, gone
+from shard_cases import Column, Through, Unlucky, alive, gone
 
 N, D, ROWS = 3000, 5, 100
 

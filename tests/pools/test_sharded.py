@@ -28,7 +28,7 @@ from serendip.policies.uniform import Uniform
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import shard_bounds
 from serendip.pools.sources import ArraySource, FileSource
-from shards import TreePool, sharded
+from shard_cases import TreePool, sharded
 from worlds import PROBLEMS
 
 
