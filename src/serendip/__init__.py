@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from serendip.core.likelihood import Bernoulli as Bernoulli
     from serendip.core.likelihood import Gaussian as Gaussian
     from serendip.core.rng import stream as stream
+    from serendip.engines import Engine as Engine
+    from serendip.engines import sharded_pool as sharded_pool
     from serendip.folders.opening import open_folder as open_folder
     from serendip.framing import Columns as Columns
     from serendip.loop import play as play
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from serendip.policies.uniform import Uniform as Uniform
     from serendip.pools.dense import DensePool as DensePool
     from serendip.pools.mapped import mapped_pool as mapped_pool
+    from serendip.pools.sharded import ShardedPool as ShardedPool
     from serendip.pools.streamed import StreamedPool as StreamedPool
     from serendip.trace import Trace as Trace
     from serendip.trace import regret as regret
@@ -61,6 +64,7 @@ _HOMES = {
     "serendip.core.likelihood": ("Bernoulli", "Gaussian"),
     "serendip.core.rng": ("stream",),
     "serendip.folders.opening": ("open_folder",),
+    "serendip.engines": ("Engine", "sharded_pool"),
     "serendip.framing": ("Columns",),
     "serendip.models.auto": ("AutoModel", "Member"),
     "serendip.models.estimator": ("EstimatorModel",),
@@ -87,6 +91,7 @@ _HOMES = {
     "serendip.pools.dense": ("DensePool",),
     "serendip.pools.mapped": ("mapped_pool",),
     "serendip.pools.streamed": ("StreamedPool",),
+    "serendip.pools.sharded": ("ShardedPool",),
     "serendip.trace": ("Trace", "regret"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -12,6 +12,7 @@ from serendip.backtest_plans import Plan, planned
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Policy
+from serendip.engines import Engine
 from serendip.framing import Columns
 from serendip.loop import expected_random_regret, play
 from serendip.parallel import run_all
@@ -104,7 +105,8 @@ def backtest(
     seed: int = 0,
     minimize: bool = False,
     hit: float | None = None,
-    jobs: int = 1,
+    jobs: int | None = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Backtest:
     """Replay a fully labelled table: each policy buys `budget` labels, one repeat after another.
@@ -122,7 +124,8 @@ def backtest(
         minimize: Whether smaller labels are better.
         hit: Labels at least this good count as hits (at most, with minimize); by default the best
             tenth of the table.
-        jobs: Processes.
+        jobs: Processes; None for all cores.
+        engine: Where they run; by default on this machine.
         progress: Called with (runs done, runs in all).
     """
     spec = columns or Columns()
@@ -132,7 +135,7 @@ def backtest(
         raise InvalidInput(f"repeats must be at least 1; got {repeats}.")
     tasks = [(plan, POLICIES[name], seed + turn) for name in names for turn in range(repeats)]
     traces: dict[int, tuple[Trace, float]] = {}
-    for index, outcome in run_all(_run, tasks, jobs):
+    for index, outcome in run_all(_run, tasks, jobs, engine):
         traces[index] = outcome
         if progress is not None:
             progress(len(traces), len(tasks))

@@ -1,34 +1,69 @@
-"""Many independent pieces of work on several processes, each with one BLAS thread."""
+"""Many independent pieces of work on several processes or machines, each with one BLAS thread."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context, parent_process
-from threading import Thread
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from typing import TypeVar
 
-from serendip.core.threads import one_blas_thread
+from serendip.core.errors import SerendipError
+from serendip.core.threads import n_cores, one_blas_thread
+from serendip.engines import Engine
+from serendip.workers import keep_to_cores, leave_with_parent
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+_LIVES = 3
+"""How often worker processes may be killed before the work is given up."""
 
-def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[tuple[int, R]]:
+
+def run_all(
+    work: Callable[[T], R], tasks: Sequence[T], jobs: int | None, engine: Engine | None = None
+) -> Iterator[tuple[int, R]]:
     """(index, result) of each task, as they finish.
 
     Each process is held to one BLAS thread, so results do not depend on `jobs`, and processes do
-    not fight over cores. `work` must be a function of a module, so that it can travel.
+    not fight over cores.
+
+    Args:
+        work: A function of a module, so that it can travel.
+        tasks: What it is called with, one after another.
+        jobs: Processes; by default one a core, of this machine or of the cluster.
+        engine: Where they run; by default on this machine.
     """
+    if engine is not None and engine.on_cluster:
+        from serendip.cluster import run_tasks
+
+        yield from run_tasks(work, tasks, jobs, engine.address)
+        return
+    jobs = n_cores() if jobs is None else jobs
     if jobs <= 1 or len(tasks) <= 1:
         with one_blas_thread():
             for index, task in enumerate(tasks):
                 yield index, work(task)
         return
+    left = dict(enumerate(tasks))
+    for _ in range(_LIVES):
+        try:
+            for index, result in _finished(work, left, jobs):
+                del left[index]
+                yield index, result
+        except BrokenProcessPool:
+            continue
+        return
+    raise SerendipError(
+        f"Worker processes were killed {_LIVES} times, most likely for want of memory; "
+        "use fewer --jobs."
+    )
+
+
+def _finished(work: Callable[[T], R], tasks: dict[int, T], jobs: int) -> Iterator[tuple[int, R]]:
     pool = ProcessPoolExecutor(
         min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_ready
     )
     try:
-        waiting = {pool.submit(work, task): index for index, task in enumerate(tasks)}
+        waiting = {pool.submit(work, task): index for index, task in tasks.items()}
         for done in as_completed(waiting):
             yield waiting[done], done.result()
     finally:
@@ -36,14 +71,5 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
 
 
 def _ready() -> None:
-    os.environ["SERENDIP_THREADS"] = "1"
-    one_blas_thread()
-    Thread(target=_leave_with_parent, daemon=True).start()
-
-
-def _leave_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    keep_to_cores(1)
+    leave_with_parent()

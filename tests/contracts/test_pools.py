@@ -13,6 +13,7 @@ from serendip.pools.fingerprints import fingerprint_rows
 from serendip.pools.mapped import mapped_pool
 from serendip.pools.product import ProductRows
 from serendip.pools.streamed import StreamedPool
+from shard_cases import sharded
 
 X = np.arange(60.0).reshape(20, 3)
 BITS = np.random.default_rng(0).random((20, 9)) < 0.3
@@ -52,6 +53,9 @@ POOLS = {
     "fingerprints, one block": lambda folder: _bits(folder, 0),
     "product": lambda folder: _product(False, 3),
     "product with interactions": lambda folder: _product(True, 0),
+    "one shard": lambda folder: (sharded(X, 1, block_rows=3), X),
+    "shards": lambda folder: (sharded(X, 3, block_rows=4), X),
+    "a shard a row": lambda folder: (sharded(X.astype(np.float32), 20, block_rows=1), X),
 }
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from serendip.campaigns.forecast import Forecast
     from serendip.campaigns.problem import Problem
     from serendip.campaigns.view import CampaignView
+    from serendip.engines import Engine
 
 T = TypeVar("T")
 
@@ -132,7 +133,12 @@ class Campaign:
         """The user's files, which are never written to."""
         return own_files(self._state, self.settings.prior_data, self.store.folder)
 
-    def ask(self, count: int | None = None, retry_failed: bool = False) -> "pd.DataFrame":
+    def ask(
+        self,
+        count: int | None = None,
+        retry_failed: bool = False,
+        engine: "Engine | None" = None,
+    ) -> "pd.DataFrame":
         """The next candidates to measure, with the user's columns and the reasons.
 
         They are recorded before they are returned, and stay pending until told. Fewer come where
@@ -141,19 +147,24 @@ class Campaign:
         Args:
             count: How many; by default the campaign's batch.
             retry_failed: Whether candidates whose experiment failed may be proposed again.
+            engine: Who computes; by default this process. The proposals are the same.
         """
         from serendip.campaigns.exports import proposal_table
         from serendip.campaigns.proposing import proposals
+        from serendip.engines import Engine
 
         wanted = self.settings.batch if count is None else count
         if wanted < 1:
             raise InvalidInput(f"Ask for at least one candidate; got {wanted}.")
 
-        def decision(state: State) -> tuple[Sequence[Event], tuple[Proposal, ...]]:
-            chosen = proposals(self.problem, state, self.name, wanted, retry_failed)
-            return [Asked(self.who, now(), chosen)], chosen
+        self.refresh()
+        with self.problem.on(engine or Engine()) as problem:
 
-        asked = self._record(decision)
+            def decision(state: State) -> tuple[Sequence[Event], tuple[Proposal, ...]]:
+                chosen = proposals(problem, state, self.name, wanted, retry_failed)
+                return [Asked(self.who, now(), chosen)], chosen
+
+            asked = self._record(decision)
         return proposal_table(self.settings, self.candidates, asked)
 
     def pending(self) -> "pd.DataFrame":

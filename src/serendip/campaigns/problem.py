@@ -1,6 +1,7 @@
 """A campaign's pool, model and labels as the library sees them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,14 +13,17 @@ from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.view import CampaignView, LabelMap, Measured
 from serendip.core.data import Choice, Observation
-from serendip.core.protocols import Model, Posterior
+from serendip.core.protocols import Model, Pool, Posterior
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
+from serendip.engines import Engine, executor_on
 from serendip.folder_framing import frame_folder
 from serendip.framing import frame_problem
 from serendip.loop import suggest
 from serendip.policies.batch import pretended
 from serendip.pools.dense import DensePool
+from serendip.pools.sharded import Executor, ShardedPool
+from serendip.pools.sources import ArraySource, RowsSource, Source
 from serendip.pools.streamed import StreamedPool
 from serendip.spec import policy_named
 
@@ -38,6 +42,8 @@ class Problem:
     model: Model[Any]
     notes: tuple[str, ...]
     labels: LabelMap
+    executor: Executor | None = None
+    """Who holds the shards of the pool; None where it is in this process."""
 
     @classmethod
     def of(cls, settings: Settings, candidates: Candidates) -> "Problem":
@@ -65,10 +71,23 @@ class Problem:
         """How many the model sees."""
         return int(self.whole.take(np.empty(0, dtype=np.int64)).shape[1])
 
-    def pool(self, removed: Iterable[str]) -> DensePool | StreamedPool:
+    def pool(self, removed: Iterable[str]) -> Pool:
         """The candidates but for some."""
-        gone = sorted(self.candidates.places[item] for item in removed)
-        return replace(self.whole, removed=np.array(gone, dtype=np.int64))
+        places = sorted(self.candidates.places[item] for item in removed)
+        gone = np.array(places, dtype=np.int64)
+        if self.executor is not None:
+            return ShardedPool(self.executor, self.candidates.ids, gone)
+        return replace(self.whole, removed=gone)
+
+    @contextmanager
+    def on(self, engine: Engine) -> "Iterator[Problem]":
+        """The same problem, its pool where the engine computes, until the end of the context."""
+        whole = self.whole
+        source: Source = (
+            ArraySource(whole.x) if isinstance(whole, DensePool) else RowsSource(whole.rows)
+        )
+        with executor_on(engine, source) as executor:
+            yield replace(self, executor=executor)
 
     def posterior(self, state: State) -> Posterior:
         """What is believed after all labels so far, the same in every process.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -132,7 +133,7 @@ def _standing(view: CampaignView, block: Block, draws: Draws) -> tuple[Floats, F
     tradeoff = draws.tradeoff(rivals)
     levels = view.pool.fold(_LevelsFold(tradeoff))
     own = tradeoff(block)
-    usual = levels.regret / levels.count
+    usual = float(levels.regret / levels.count)
     costs = own.regret / usual if usual > 0 else np.zeros(n_items)
     gains = own.gain / levels.gain if levels.gain > 0 else np.zeros(n_items)
     return (
@@ -147,8 +148,8 @@ class _Levels:
     """What regret and information of a pool are measured by."""
 
     count: int
-    regret: float
-    """Summed over the pool."""
+    regret: Fraction | float
+    """Summed over the pool, without rounding: the order of the sum changes nothing."""
     gain: float
     """The largest in the pool."""
 
@@ -158,12 +159,13 @@ class _LevelsFold:
     tradeoff: BlockFn[Tradeoff]
 
     def start(self) -> _Levels:
-        return _Levels(0, 0.0, 0.0)
+        return _Levels(0, Fraction(0), 0.0)
 
     def step(self, state: _Levels, block: Block) -> _Levels:
         found = self.tradeoff(block)
-        here = _Levels(len(block), float(found.regret.sum()), float(found.gain.max(initial=0.0)))
-        return self.merge(state, here)
+        total = float(found.regret.sum())
+        regret = Fraction(total) if np.isfinite(total) else total
+        return self.merge(state, _Levels(len(block), regret, float(found.gain.max(initial=0.0))))
 
     def merge(self, left: _Levels, right: _Levels) -> _Levels:
         return _Levels(

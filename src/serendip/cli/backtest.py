@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from serendip.cli.campaign_options import MODEL_HELP
+from serendip.cli.engine_options import Address, PlayWith, RunEngine
 from serendip.cli.show import Format
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def backtest(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; by default all cores.")
     ] = None,
+    engine: PlayWith = RunEngine.processes,
+    address: Address = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for steps.parquet, figure.png and report.md.")
     ] = None,
@@ -80,10 +83,11 @@ def backtest(
     """Replay a labelled table: what would each policy have found, and how soon?"""
     from serendip.backtests import backtest as run
     from serendip.cli.show import progress_bar
-    from serendip.core.threads import n_cores
+    from serendip.engines import Engine
     from serendip.framing import Columns
     from serendip.tables import read_table
 
+    where = Engine(engine.value, address=address)
     frame: pd.DataFrame | PoolFolder
     if table.is_dir():
         from serendip.folders.opening import open_folder
@@ -114,7 +118,8 @@ def backtest(
             seed=seed,
             minimize=minimize,
             hit=hit,
-            jobs=jobs or n_cores(),
+            jobs=jobs,
+            engine=where,
             progress=progress,
         )
     if out is not None:

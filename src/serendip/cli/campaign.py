@@ -16,6 +16,7 @@ from serendip.cli.campaign_options import (
     emit,
     say,
 )
+from serendip.cli.engine_options import Address, PoolEngine, ScanWith, Shards
 from serendip.cli.show import Format
 
 
@@ -153,6 +154,9 @@ def ask(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Failed candidates may be proposed again.")
     ] = False,
+    engine: ScanWith = PoolEngine.threads,
+    shards: Shards = None,
+    address: Address = None,
     force: Force = False,
     form: Form = Format.table,
     store: StoreOption = None,
@@ -162,11 +166,13 @@ def ask(
     from serendip.campaigns.campaign import Campaign
     from serendip.campaigns.cells import check_free, write_table
     from serendip.core.errors import InvalidInput
+    from serendip.engines import Engine
 
+    where = Engine(engine.value, shards, address)
     campaign = Campaign.open(name, store, who)
     if output is not None:
         check_free(output, force, campaign.own_files)
-    table = campaign.pending() if pending else campaign.ask(count, retry_failed)
+    table = campaign.pending() if pending else campaign.ask(count, retry_failed, where)
     wanted = campaign.settings.batch if count is None else count
     if not pending and len(table) < wanted:
         say(f"Only {len(table)} could be proposed: no more is left of the budget or the pool.")

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from serendip.cli.engine_options import Address, PlayWith, RunEngine
+
 if TYPE_CHECKING:
+    from serendip.engines import Engine
     from serendip.experiments.experiment import Experiment
 
 _NAMES = (
@@ -22,6 +25,8 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; by default all cores.")
     ] = None,
+    engine: PlayWith = RunEngine.processes,
+    address: Address = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     out: Annotated[Path, typer.Option(help="Where runs and figures are kept.")] = Path("runs"),
     tuned: Annotated[
@@ -37,15 +42,15 @@ def reproduce(
     where it was. `check` compares the figures of a release with their bars and exits with 1 where
     one falls short; `report` writes docs/reproduction.md from what is in OUT.
     """
-    from serendip.core.threads import n_cores
+    from serendip.engines import Engine
     from serendip.experiments.catalogue import EXPERIMENTS
     from serendip.spec import known
 
     if data is not None:
         os.environ["SERENDIP_DATA"] = str(data.resolve())
-    workers = jobs or n_cores()
+    where = Engine(engine.value, address=address)
     if name == "check":
-        _check(out, workers)
+        _check(out, jobs, where)
         return
     if name == "report":
         from serendip.experiments.report import write_report
@@ -59,18 +64,24 @@ def reproduce(
         list(EXPERIMENTS) if known(name, listed, "experiment", "experiments") == "all" else [name]
     )
     for one in names:
-        _run(EXPERIMENTS[one], out, workers, repeats, quick, seed)
+        _run(EXPERIMENTS[one], out, jobs, where, repeats, quick, seed)
 
 
 def _run(
-    experiment: "Experiment", out: Path, jobs: int, repeats: int | None, quick: bool, seed: int
+    experiment: "Experiment",
+    out: Path,
+    jobs: int | None,
+    engine: "Engine",
+    repeats: int | None,
+    quick: bool,
+    seed: int,
 ) -> None:
     from serendip.cli.show import print_table, progress_bar
     from serendip.experiments.experiment import over_pools, run_experiment, summarise
     from serendip.plots.experiment import experiment_figure
 
     with progress_bar(experiment.name) as progress:
-        steps = run_experiment(experiment, out, jobs, repeats, quick, seed, progress)
+        steps = run_experiment(experiment, out, jobs, repeats, quick, seed, progress, engine)
     if experiment.pooled:
         steps = over_pools(steps)
     summary = summarise(steps)
@@ -95,12 +106,12 @@ def _run(
     typer.echo(f"Figure: {picture}\n")
 
 
-def _check(out: Path, jobs: int) -> None:
+def _check(out: Path, jobs: int | None, engine: "Engine") -> None:
     from serendip.cli.show import print_table, progress_bar
     from serendip.experiments.check import check
 
     with progress_bar("check") as progress:
-        bars, _ = check(out, jobs, lambda _, done, total: progress(done, total))
+        bars, _ = check(out, jobs, lambda _, done, total: progress(done, total), engine=engine)
     rows = [
         [bar.what, f"{bar.value:.3f}", f"≤ {bar.bar:g}", "ok" if bar.holds else "SHORT", bar.detail]
         for bar in bars

@@ -228,7 +228,8 @@ def contenders(pool: Pool, best: Optima) -> Contenders:
         x=pool.take(items),
         share=np.asarray(np.bincount(place, weights), dtype=np.float64),
         excess=np.asarray(np.bincount(place, weights * excess), dtype=np.float64),
-        thresholds=best.values[:, -1],
+        # In one piece, as it arrives at other processes: sums round by how numbers lie in memory.
+        thresholds=np.ascontiguousarray(best.values[:, -1]),
         weights=best.weights,
     )
 
@@ -312,9 +313,11 @@ class _FrontierFold:
 
     def merge(self, left: _Front, right: _Front) -> _Front:
         items = np.concatenate([left[0], right[0]])
-        regret = np.concatenate([left[1].regret, right[1].regret])
-        gain = np.concatenate([left[1].gain, right[1].gain])
-        mean = np.concatenate([left[1].mean, right[1].mean])
+        order = np.argsort(items, kind="stable")  # of equal points the lowest item is kept
+        items = items[order]
+        regret = np.concatenate([left[1].regret, right[1].regret])[order]
+        gain = np.concatenate([left[1].gain, right[1].gain])[order]
+        mean = np.concatenate([left[1].mean, right[1].mean])[order]
         if np.isnan(regret).any() or np.isnan(gain).any():
             raise SerendipError("An expected regret or a gain came out as not-a-number.")
         kept = upper_hull(regret, gain)

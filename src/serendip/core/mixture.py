@@ -6,6 +6,7 @@ falls in the second coordinate. So its minimiser lies on the upper-left convex h
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -31,21 +32,35 @@ def log_ratio(regret: Floats, gain: Floats, power: float) -> Floats:
 
 
 def upper_hull(regret: Floats, gain: Floats) -> Ints:
-    """Indices of the vertices of the upper-left hull, by increasing regret."""
+    """Indices of the vertices of the upper-left hull, by increasing regret.
+
+    Exact: the hull of hulls is the hull, however the points were cut. Of equal points the first.
+    """
     order = np.lexsort((-gain, regret))
     ranked = gain[order]
     best_before = np.maximum.accumulate(np.r_[-np.inf, ranked[:-1]])
     candidates = order[ranked > best_before]
+    points = list(zip(regret[candidates].tolist(), gain[candidates].tolist(), strict=True))
     hull: list[int] = []
-    for index in candidates.tolist():
-        while len(hull) >= 2:
-            a, b = hull[-2], hull[-1]
-            turn = (regret[b] - regret[a]) * (gain[index] - gain[a])
-            if turn < (gain[b] - gain[a]) * (regret[index] - regret[a]):
-                break
+    for place, point in enumerate(points):
+        while len(hull) >= 2 and not _above(points[hull[-1]], points[hull[-2]], point):
             hull.pop()
-        hull.append(index)
-    return np.array(hull, dtype=np.int64)
+        hull.append(place)
+    return candidates[np.array(hull, dtype=np.int64)]
+
+
+_Point = tuple[float, float]
+
+
+def _above(middle: _Point, left: _Point, right: _Point) -> bool:
+    """Whether a point stands above the line through two others, decided without rounding."""
+    here = (middle[1] - left[1]) * (right[0] - left[0])
+    there = (middle[0] - left[0]) * (right[1] - left[1])
+    # Thrice what rounding can do; what overflows is left to rounding.
+    if not abs(here - there) <= 1e-15 * (abs(here) + abs(there)) + 1e-300:
+        return here > there
+    (x0, y0), (x1, y1), (x2, y2) = ((Fraction(x), Fraction(y)) for x, y in (left, middle, right))
+    return (y1 - y0) * (x2 - x0) > (x1 - x0) * (y2 - y0)
 
 
 def two_point(regret: Floats, gain: Floats, power: float) -> TwoPoint:

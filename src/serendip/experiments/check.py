@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from serendip.engines import Engine
 from serendip.experiments import graph, linear
 from serendip.experiments.experiment import Experiment, run_experiment, summarise
 
@@ -40,17 +41,19 @@ def plans() -> list[tuple[Experiment, int]]:
 
 def check(
     folder: Path,
-    jobs: int = 1,
+    jobs: int | None = 1,
     progress: Callable[[str, int, int], None] | None = None,
     seeds: int | None = None,
+    engine: Engine | None = None,
 ) -> "tuple[list[Bar], DataFrame]":
     """Every bar, and the summary behind them.
 
     Args:
         folder: Where runs are kept.
-        jobs: Processes.
+        jobs: Processes; None for all cores.
         progress: Called with (experiment, runs done, runs in all).
         seeds: Fewer seeds than the release check takes.
+        engine: Where they run; by default on this machine.
     """
     import pandas as pd
 
@@ -61,7 +64,9 @@ def check(
             if progress is not None:
                 progress(name, done, total)
 
-        steps = run_experiment(experiment, folder, jobs, seeds or count, progress=report)
+        steps = run_experiment(
+            experiment, folder, jobs, seeds or count, progress=report, engine=engine
+        )
         summary = summarise(steps)
         summary.insert(0, "experiment", experiment.name)
         summaries.append(summary)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serendip.core.protocols import Model, Policy
+from serendip.engines import Engine
 from serendip.environments.world import World
 from serendip.loop import play
 from serendip.parallel import run_all
@@ -119,11 +120,12 @@ def run_cell(cell: Cell) -> "DataFrame":
 def run_experiment(
     experiment: Experiment,
     folder: Path,
-    jobs: int = 1,
+    jobs: int | None = 1,
     repeats: int | None = None,
     quick: bool = False,
     first_seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    engine: Engine | None = None,
 ) -> "DataFrame":
     """The tidy table of all runs; finished ones are read back from `folder`, the rest are run.
 
@@ -149,7 +151,7 @@ def run_experiment(
             tables[index] = found
     if progress is not None:
         progress(len(tables), len(cells))
-    for done, table in run_all(run_cell, [cells[index] for index in missing], jobs):
+    for done, table in run_all(run_cell, [cells[index] for index in missing], jobs, engine):
         index = missing[done]
         _keep(table, kept / f"{cells[index].key}.parquet")
         tables[index] = table

@@ -1,0 +1,89 @@
+"""Where a command does its work: threads of one process, local processes, or a Ray cluster."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from serendip.core.arrays import Array
+from serendip.core.errors import InvalidInput
+from serendip.spec import known
+
+if TYPE_CHECKING:
+    from serendip.pools.dense import DensePool
+    from serendip.pools.sharded import Executor, ShardedPool
+    from serendip.pools.sources import Source
+
+ENGINES: Mapping[str, str] = {
+    "threads": "this process, on all cores",
+    "processes": "processes of this machine, each with a part of the pool",
+    "ray": "actors of a Ray cluster, each with a part of the pool",
+}
+"""Every engine by the name that commands use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Who computes. It changes the speed, never the answer."""
+
+    name: str = "threads"
+    shards: int | None = None
+    """Into how many parts the pool is cut; by default one a core."""
+    address: str | None = None
+    """Ray: host:port of the cluster; by default the one of this machine, or a new one."""
+
+    def __post_init__(self) -> None:
+        known(self.name, ENGINES, "engine", "engines")
+        if self.address is not None and self.name != "ray":
+            raise InvalidInput(f"--address is of a Ray cluster; the engine is {self.name}.")
+        if self.shards is not None and self.name == "threads":
+            raise InvalidInput("--shards needs --engine processes or --engine ray.")
+        if self.shards is not None and self.shards < 1:
+            raise InvalidInput(f"A pool needs at least one shard; got {self.shards}.")
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether other machines may do the work."""
+        return self.name == "ray"
+
+
+@contextmanager
+def executor_on(engine: Engine, source: "Source") -> "Iterator[Executor | None]":
+    """Who holds the shards of a pool, until the end of the context; None for threads."""
+    if engine.name == "processes":
+        from serendip.pools.processes import ProcessExecutor
+
+        with ProcessExecutor(source, engine.shards) as processes:
+            yield processes
+    elif engine.name == "ray":
+        from serendip.cluster import connected
+        from serendip.pools.actors import RayExecutor
+
+        with connected(engine.address), RayExecutor(source, engine.shards) as actors:
+            yield actors
+    else:
+        yield None
+
+
+@contextmanager
+def sharded_pool(
+    rows: "Array | str | Path", engine: Engine | None = None, ids: Sequence[str] | None = None
+) -> "Iterator[DensePool | ShardedPool]":
+    """A pool where the engine computes, until the end of the context.
+
+    Args:
+        rows: (n, d) an array, or an .npy file, which is mapped and not read into memory.
+        engine: Who computes; by default this process.
+        ids: (n,) names of the candidates.
+    """
+    from serendip.pools.dense import DensePool
+    from serendip.pools.sharded import ShardedPool
+    from serendip.pools.sources import ArraySource, FileSource
+
+    source = FileSource.of(rows) if isinstance(rows, str | Path) else ArraySource(rows)
+    with executor_on(engine or Engine(), source) as executor:
+        if executor is None:
+            yield DensePool(source.open().x, ids, source.block_rows)
+        else:
+            yield ShardedPool(executor, ids)
