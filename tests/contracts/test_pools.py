@@ -5,6 +5,7 @@ import pytest
 
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.core.folds import everything
+from serendip.pools.bounded import BoundedPool
 from serendip.pools.dense import DensePool
 
 X = np.arange(60.0).reshape(20, 3)
@@ -13,6 +14,7 @@ POOLS = {
     "many blocks": DensePool(X, block_rows=3),
     "float32": DensePool(X.astype(np.float32), block_rows=7),
     "integers": DensePool(X.astype(np.int64), block_rows=1),
+    "bounded": BoundedPool(DensePool(X, block_rows=6), least=1, first=2),
 }
 
 

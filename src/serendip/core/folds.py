@@ -101,8 +101,8 @@ class _LowestScreen:
     floor: BoundFn[Scores]
 
     @property
-    def n_first(self) -> int:
-        return 1024
+    def n_needed(self) -> int:
+        return 1
 
     def promise(self, sight: Sight) -> Floats:
         return -self.floor(sight).keys[0]
@@ -172,8 +172,8 @@ class _FrontierScreen:
     best: BoundFn[Tradeoff]
 
     @property
-    def n_first(self) -> int:
-        return 1024
+    def n_needed(self) -> int:
+        return 1
 
     def promise(self, sight: Sight) -> Floats:
         found = self.best(sight)

@@ -186,9 +186,9 @@ class LeadersScreen:
     count: int
 
     @property
-    def n_first(self) -> int:
-        """Enough to hold most of the leaders, if they can be told at all."""
-        return max(2048, 4 * self.count)
+    def n_needed(self) -> int:
+        """Without k values there is no floor."""
+        return self.count
 
     def promise(self, sight: Sight) -> Floats:
         """Two standard deviations up, where most peaks are."""

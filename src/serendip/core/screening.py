@@ -51,8 +51,8 @@ class Screen(Protocol[R_contra]):
     """Tells who may matter to a reduction."""
 
     @property
-    def n_first(self) -> int:
-        """How many to look at before anyone is left out."""
+    def n_needed(self) -> int:
+        """How many must have been looked at before anyone can be left out."""
         ...
 
     def promise(self, sight: Sight) -> Floats:

@@ -60,6 +60,8 @@ class BoundedPool:
     inner: Pool
     least: int = _LEAST
     """Pools with fewer candidates are walked as they are."""
+    first: int = 2048
+    """How many are looked at before anyone is left out."""
     gone: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Items that have left since, increasing."""
     memo: Memo = field(default_factory=Memo, repr=False)
@@ -77,7 +79,7 @@ class BoundedPool:
     def without(self, item: int) -> Self:
         """The pool once this item has left it."""
         gone = np.insert(self.gone, np.searchsorted(self.gone, item), item)
-        return type(self)(self.inner.without(item), self.least, gone, self.memo)
+        return type(self)(self.inner.without(item), self.least, self.first, gone, self.memo)
 
     def fold(self, reduction: Reduction[R]) -> R:
         """The reduction over all candidates that may matter to it."""
@@ -89,7 +91,8 @@ class BoundedPool:
             screen = None if sights is None else able.screen(sights.around)
             if sights is None or screen is None:
                 return self.inner.fold(reduction)
-            return _screened(self.inner, able, screen, sights, sights.places(self.gone))
+            first = max(self.first, 4 * screen.n_needed)
+            return _screened(self.inner, able, screen, sights, sights.places(self.gone), first)
 
     def _sights(self, belief: Belief | None) -> Sights | None:
         """Sights of all candidates, as fresh as the belief, where there is one."""
@@ -109,14 +112,19 @@ class BoundedPool:
 
 
 def _screened(
-    pool: Pool, reduction: Screenable[R], screen: Screen[R], sights: Sights, gone: Ints
+    pool: Pool,
+    reduction: Screenable[R],
+    screen: Screen[R],
+    sights: Sights,
+    gone: Ints,
+    n_first: int,
 ) -> R:
     parts = [slice(start, start + _PART) for start in range(0, len(sights.items), _PART)]
     promise = np.concatenate(
         spread(lambda part: screen.promise(sights.at(part)).astype(np.float32), parts)
     )
     promise[gone] = -np.inf
-    first = _foremost(promise, screen.n_first)
+    first = _foremost(promise, n_first)
     state = reduction.start()
     for start in range(0, len(first), _BLOCK):
         state = reduction.step(state, _block(pool, sights, first[start : start + _BLOCK]))
@@ -157,9 +165,7 @@ def _block(pool: Pool, sights: Sights, places: Ints) -> Block:
 
 
 def _foremost(promise: Array, count: int) -> Ints:
-    """About `count` places of the largest; exactly, where all are the same."""
-    if len(promise) <= count:
-        return np.arange(len(promise))
+    """About `count` places of the largest promises, none of them −∞; fewer where fewer are."""
     step = max(1, len(promise) // (16 * count))
     some = promise[::step]
     place = max(0, len(some) - max(1, round(count / step)))

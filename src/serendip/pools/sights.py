@@ -108,19 +108,19 @@ class _FreshFold:
         root, centre = self.around.root, self.around.centre
         side = np.column_stack([root, centre]).astype(_working_type(block.x))
         rounding = _rounding(len(centre))
-        squares, mean, norm = (np.empty(len(block), dtype=np.float32) for _ in range(3))
+        width, mean, norm = (np.empty(len(block), dtype=np.float32) for _ in range(3))
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(block), _ROWS):
                 rows = slice(start, start + _ROWS)
-                x = block.x[rows]
-                norm[rows] = np.einsum("bd,bd->b", x, x)
+                x = block.x[rows].astype(side.dtype, copy=False)
+                norm[rows] = np.sqrt(np.einsum("bd,bd->b", x, x))
                 seen = x @ side
-                squares[rows] = np.einsum("bd,bd->b", seen[:, :-1], seen[:, :-1])
+                width[rows] = np.sqrt(np.einsum("bd,bd->b", seen[:, :-1], seen[:, :-1]))
                 mean[rows] = seen[:, -1]
-            norm = np.sqrt(norm) * np.float32(1.0 + rounding) + _FLUSHED
+            norm = norm * np.float32(1.0 + rounding) + _FLUSHED
             mean += norm * np.float32(rounding * np.linalg.norm(centre)) + _FLUSHED
             rest = np.float32(rounding * np.linalg.norm(root) + (1 + _EPS) * self.around.blur)
-            width = np.sqrt(squares) * np.float32(1.0 + rounding) + norm * rest + _FLUSHED
+            width = width * np.float32(1.0 + rounding) + norm * rest + _FLUSHED
         return (*state, (_shortened(block.items), norm, mean, width))
 
     def merge(self, left: _Pieces, right: _Pieces) -> _Pieces:
