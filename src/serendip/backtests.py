@@ -11,12 +11,13 @@ from scipy import stats
 from serendip.backtest_plans import Plan, planned
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
+from serendip.core.naming import known
 from serendip.core.protocols import Policy
 from serendip.engines import Engine
 from serendip.framing import Columns
 from serendip.loop import expected_random_regret, play
 from serendip.parallel import run_all
-from serendip.spec import POLICIES, known
+from serendip.spec import POLICIES
 from serendip.trace import Trace
 
 if TYPE_CHECKING:

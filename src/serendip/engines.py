@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
-from serendip.spec import known
+from serendip.core.naming import known
 
 if TYPE_CHECKING:
     from serendip.pools.dense import DensePool

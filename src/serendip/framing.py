@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 
 from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
+from serendip.core.naming import known
 from serendip.core.protocols import Model
 from serendip.model_names import MODELS, usual_model
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.kernels import Group
 from serendip.models.matrix import MatrixModel
-from serendip.spec import known
 from serendip.table_models import ANY_UNIT, OWN_CONSTANT, table_model
 from serendip.tables import encode_features, read_table
 from serendip.tables.columns import known_column

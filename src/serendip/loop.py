@@ -15,6 +15,7 @@ from serendip.core.protocols import Model, Oracle, Policy, Pool, Posterior
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
 from serendip.policies.batch import choose_batch
+from serendip.pools.bounded import bounded
 from serendip.trace import Step, Trace
 
 P = TypeVar("P", bound=Posterior)
@@ -49,7 +50,7 @@ def suggest(
     if not 1 <= count <= left:
         raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
     with one_blas_thread():
-        choices = choose_batch(policy, posterior, pool, remaining, count, streams)
+        choices = choose_batch(policy, posterior, bounded(pool), remaining, count, streams)
     items = [choice.item for choice in choices]
     if len(set(items)) < len(items) or any(item not in pool for item in items):
         raise SerendipError(f"The policy chose {items}, which are not {count} items of the pool.")
@@ -98,6 +99,7 @@ def play(
     if batch < 1:
         raise InvalidInput(f"A batch has at least one candidate; got {batch}.")
     posterior = model.posterior((), stream(seed, "prior"))
+    pool = bounded(pool)
     steps: list[Step] = []
     while len(steps) < horizon:
         t = len(steps) + 1

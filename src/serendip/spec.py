@@ -1,10 +1,9 @@
 """Names that people write, and what they stand for: the only place a string becomes a class."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from serendip.core.errors import InvalidInput
+from serendip.core.naming import known
 from serendip.core.protocols import Policy
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ens import ENS
@@ -34,12 +33,3 @@ POLICIES: Mapping[str, Policy[Any]] = {
 def policy_named(name: str) -> Policy[Any]:
     """The policy of this name."""
     return POLICIES[known(name, POLICIES, "policy", "policies")]
-
-
-def known(name: str, names: Mapping[str, object], one: str, many: str) -> str:
-    """The name, if it is among those known; else an error that lists them and guesses."""
-    if name in names:
-        return name
-    near = get_close_matches(name, names, n=1)
-    guess = f" Did you mean {near[0]}?" if near else ""
-    raise InvalidInput(f"There is no {one} {name!r}.{guess} The {many} are: {', '.join(names)}.")

@@ -8,6 +8,7 @@ import pytest
 from pools.files import arrow_file, bit_files, bit_matrix, npy_file
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.core.folds import everything
+from serendip.pools.bounded import BoundedPool
 from serendip.pools.dense import DensePool
 from serendip.pools.fingerprints import fingerprint_rows
 from serendip.pools.mapped import mapped_pool
@@ -56,6 +57,7 @@ POOLS = {
     "one shard": lambda folder: (sharded(X, 1, block_rows=3), X),
     "shards": lambda folder: (sharded(X, 3, block_rows=4), X),
     "a shard a row": lambda folder: (sharded(X.astype(np.float32), 20, block_rows=1), X),
+    "bounded": lambda folder: (BoundedPool(DensePool(X, block_rows=6), least=1, first=2), X),
 }
 
 

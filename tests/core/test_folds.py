@@ -1,5 +1,7 @@
 """Reductions over a pool against the obvious version on one big array."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from naive import naive_top
 from serendip.core.data import Block, Scores
 from serendip.core.errors import SerendipError
 from serendip.core.folds import contenders, everything, lowest, optima
+from serendip.core.leaders import LeadersFold
 from serendip.core.likelihood import Gaussian
 from serendip.models.draws import LinearDraws, TableDraws, equal_weights
 from serendip.pools.dense import DensePool
@@ -56,6 +59,70 @@ def test_optima_equal_naive(seed, n, d, n_draws, count, block_rows, single, scal
     rows, values = naive_top(exact_values(x[left], draws), min(count, len(left)))
     np.testing.assert_array_equal(found.items, left[rows])
     np.testing.assert_array_equal(found.values, values)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1000, 9000),
+    d=st.integers(1, 12),
+    n_draws=st.sampled_from([1, 3, 40, 70]),
+    count=st.sampled_from([1, 2, 30, 500, 990]),
+    block_rows=st.sampled_from([33, 1000, 4096]),
+    kind=st.sampled_from(["plain", "rounded", "outliers"]),
+)
+def test_optima_of_many_chunks_equal_naive(seed, n, d, n_draws, count, block_rows, kind):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d)).astype(np.float32)
+    if kind == "rounded":
+        x = np.round(x)  # many rows are alike
+    elif kind == "outliers":
+        x *= (10.0 ** rng.uniform(-9, 9, size=(n, 1))).astype(np.float32)
+    draws = linear_draws(rng.standard_normal((n_draws, d)))
+    found = optima(DensePool(x, block_rows=block_rows), draws, count)
+    rows, values = naive_top(exact_values(x, draws), count)
+    np.testing.assert_array_equal(found.items, rows)
+    np.testing.assert_array_equal(found.values, values)
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_a_crowd_of_equal_rows_is_told_apart_by_item(count):
+    """Every row ties for every draw: pairs that cannot win leave before they fill the memory."""
+    x = np.tile(np.float32([0.1, -0.7, 0.3]), (40_000, 1))
+    draws = linear_draws(np.random.default_rng(0).standard_normal((20, 3)))
+    pool = DensePool(x, block_rows=5000).without(0)
+    found = optima(pool, draws, count)
+    np.testing.assert_array_equal(found.items, np.tile(np.arange(1, count + 1), (20, 1)))
+    state = LeadersFold(draws, count).start()
+    for start in range(0, 40_000, 4000):
+        items = np.arange(start, start + 4000)
+        state = LeadersFold(draws, count).step(state, Block(items, x[items]))
+        assert state.n_settled + state.n_waiting < 20 * 2048 + 5 * 20 * (count // 2 + 64)
+
+
+def test_merging_leaders_is_associative_and_commutative():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((900, 3)).astype(np.float32)
+    draws = linear_draws(rng.standard_normal((10, 3)))
+    fold = LeadersFold(draws, 4)
+    a, b, c = (
+        fold.step(fold.start(), Block(np.arange(s, s + 300), x[s : s + 300])) for s in (0, 300, 600)
+    )
+    sets = []
+    for state in (
+        fold.merge(fold.merge(a, b), c),
+        fold.merge(a, fold.merge(b, c)),
+        fold.merge(fold.merge(c, a), b),
+        fold.merge(fold.merge(a, fold.start()), fold.merge(c, b)),
+    ):
+        pairs = state.compact(4).joined
+        sets.append(sorted(zip(pairs.draw.tolist(), pairs.item.tolist(), strict=True)))
+    assert sets[0] == sets[1] == sets[2] == sets[3]
+    again = pickle.loads(pickle.dumps(fold))
+    assert (
+        again.merge(pickle.loads(pickle.dumps(a)), b).floor.tolist()
+        == fold.merge(a, b).floor.tolist()
+    )
 
 
 def test_near_ties_in_float32_are_settled_in_float64():

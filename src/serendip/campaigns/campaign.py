@@ -296,7 +296,7 @@ class Campaign:
     def export(self, what: str = "results") -> "pd.DataFrame":
         """A table of the campaign: results, pending, predictions or events."""
         from serendip.campaigns.exports import event_table, result_table
-        from serendip.spec import known
+        from serendip.core.naming import known
 
         self.refresh()
         tables: Mapping[str, Callable[[], pd.DataFrame]] = {

@@ -203,7 +203,7 @@ class Settings:
         given = {name: value for name, value in values.items() if value is not None}
         for name in given:
             if name not in known:
-                from serendip.spec import known as check
+                from serendip.core.naming import known as check
 
                 check(name, known, "setting", "settings")
         for name in ("name", "pool", "label", "budget"):

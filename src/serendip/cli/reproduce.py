@@ -42,9 +42,9 @@ def reproduce(
     where it was. `check` compares the figures of a release with their bars and exits with 1 where
     one falls short; `report` writes docs/reproduction.md from what is in OUT.
     """
+    from serendip.core.naming import known
     from serendip.engines import Engine
     from serendip.experiments.catalogue import EXPERIMENTS
-    from serendip.spec import known
 
     if data is not None:
         os.environ["SERENDIP_DATA"] = str(data.resolve())

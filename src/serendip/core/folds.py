@@ -1,219 +1,21 @@
 """Every reduction over a pool: top values per draw, lowest score, hull, moments of the whole."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff
+from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.errors import SerendipError
-from serendip.core.mixture import upper_hull
-from serendip.core.protocols import BlockFn, Draws, Pool
+from serendip.core.leaders import optima as optima
+from serendip.core.mixture import log_ratio, upper_hull
+from serendip.core.protocols import BlockFn, Pool
 from serendip.core.rng import priority
+from serendip.core.screening import BoundFn, Sight, best_case
 
 # Two scores this close are a tie: closer than rounding lets any two block sizes agree.
 _TIE = 1e-9
-
-
-def optima(pool: Pool, draws: Draws, count: int = 1) -> Optima:
-    """The `count` largest values of each draw over the pool, and where they are.
-
-    Exact whatever the precision of the pool: blocks are scanned as they are stored, and every value
-    that could matter, given a rigorous bound on the rounding error, is recomputed in float64.
-    Nothing of size n × M is kept.
-    """
-    count = min(count, len(pool))
-    if count == 1:
-        items, values = _located(pool.fold(_PeaksFold(draws)), draws)
-        return Optima(items[:, None], values[:, None], draws.weights)
-    leaders = _compact(pool.fold(_LeadersFold(draws, count)), count)
-    return Optima(leaders.items, leaders.values, draws.weights)
-
-
-_NOT_FINITE = (
-    "A posterior draw took a value that is not finite. "
-    "Rescale features or labels, whose sizes are too far apart to compute with."
-)
-
-# Rows scanned at once: with a few hundred draws their values stay in the cache.
-_CHUNK = 1024
-
-
-def _chunks(block: Block) -> Iterator[Block]:
-    if len(block) <= _CHUNK:
-        yield block
-        return
-    for start in range(0, len(block), _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        yield Block(block.items[rows], block.x[rows])
-
-
-def _reaching(approximate: Array, peaks: Array, floor: Array) -> tuple[Ints, Ints]:
-    """Rows and draws of all values that reach the floor of their draw."""
-    if approximate.dtype == np.float32:  # compared in its own precision, rounded down
-        floor = np.nextafter(floor.astype(np.float32), np.float32(-np.inf))
-    reached = np.flatnonzero(peaks >= floor)
-    if 4 * len(reached) < approximate.shape[1]:
-        hits = np.flatnonzero(approximate[:, reached] >= floor[reached])
-    else:
-        reached = np.arange(approximate.shape[1])
-        hits = np.flatnonzero(approximate >= floor)
-    row, column = np.divmod(hits, max(1, len(reached)))
-    return row, reached[column]
-
-
-def _refined(draws: Draws, x: Array, draw: Ints) -> Floats:
-    exact = draws.refine(x, draw)
-    if not np.all(np.isfinite(exact)):
-        raise SerendipError(_NOT_FINITE)
-    return exact
-
-
-@dataclass(frozen=True, slots=True)
-class _Suspects:
-    """Candidates that may be where a draw peaks, as scanned; few per block."""
-
-    draw: Ints
-    item: Ints
-    x: Array
-    upper: Floats
-    """A bound the exact value cannot pass."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Peaks:
-    """What the peak of each draw is known to reach, and who may be there."""
-
-    lower: Floats
-    suspects: tuple[_Suspects, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _PeaksFold:
-    draws: Draws
-
-    def start(self) -> _Peaks:
-        return _Peaks(np.full(len(self.draws.weights), -np.inf))
-
-    def step(self, state: _Peaks, block: Block) -> _Peaks:
-        slack = self.draws.slack(block)
-        lower, suspects = state.lower, list(state.suspects)
-        for chunk in _chunks(block):
-            approximate = self.draws.values(chunk)
-            peaks = approximate.max(axis=0)
-            if not np.isfinite(peaks).all():
-                raise SerendipError(_NOT_FINITE)
-            lower = np.maximum(lower, peaks - slack)
-            row, draw = _reaching(approximate, peaks, lower - slack)
-            upper = approximate[row, draw] + slack[draw]
-            suspects.append(_Suspects(draw, chunk.items[row], chunk.x[row], upper))
-        return _Peaks(lower, tuple(suspects))
-
-    def merge(self, left: _Peaks, right: _Peaks) -> _Peaks:
-        return _Peaks(np.maximum(left.lower, right.lower), left.suspects + right.suspects)
-
-
-def _located(peaks: _Peaks, draws: Draws) -> tuple[Ints, Floats]:
-    """(M,) where each draw peaks and what it reaches there; of equal values the first item."""
-    found = peaks.suspects
-    draw = np.concatenate([part.draw for part in found])
-    near = np.concatenate([part.upper for part in found]) >= peaks.lower[draw]
-    draw = draw[near]
-    item = np.concatenate([part.item for part in found])[near]
-    exact = _refined(draws, np.concatenate([part.x for part in found])[near], draw)
-    order = np.lexsort((item, -exact, draw))
-    first = order[np.r_[True, np.diff(draw[order]) > 0]]
-    return item[first], exact[first]
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaders:
-    """The best so far of each draw (sorted), and hits that wait to be sorted in."""
-
-    items: Ints
-    values: Floats
-    waiting: tuple[tuple[Ints, Ints, Floats], ...] = ()
-
-    @property
-    def n_waiting(self) -> int:
-        return sum(len(draw) for draw, _, _ in self.waiting)
-
-
-@dataclass(frozen=True, slots=True)
-class _LeadersFold:
-    draws: Draws
-    count: int
-
-    def start(self) -> _Leaders:
-        n_draws = len(self.draws.weights)
-        return _Leaders(np.empty((n_draws, 0), dtype=np.int64), np.empty((n_draws, 0)))
-
-    def step(self, state: _Leaders, block: Block) -> _Leaders:
-        slack = self.draws.slack(block)
-        for chunk in _chunks(block):
-            approximate = self.draws.values(chunk)
-            floor = self._floor(state, approximate, slack)
-            row, draw = _reaching(approximate, approximate.max(axis=0), floor)
-            hits = draw, chunk.items[row], _refined(self.draws, chunk.x[row], draw)
-            grown = _Leaders(state.items, state.values, (*state.waiting, hits))
-            full = state.items.shape[1] == self.count
-            enough = self.count * len(self.draws.weights)
-            state = grown if full and grown.n_waiting < enough else _compact(grown, self.count)
-        return state
-
-    def _floor(self, state: _Leaders, approximate: Floats, slack: Floats) -> Floats:
-        """What a scanned value must reach to be looked at again."""
-        if state.items.shape[1] == self.count:
-            return np.asarray(state.values[:, -1] - slack)
-        rows = len(approximate)
-        if rows <= self.count:
-            return np.full(approximate.shape[1], -np.inf)
-        kth = np.partition(approximate, rows - self.count, axis=0)[rows - self.count]
-        return np.asarray(kth - 2.0 * slack)
-
-    def merge(self, left: _Leaders, right: _Leaders) -> _Leaders:
-        left, right = _compact(left, self.count), _compact(right, self.count)
-        items = np.concatenate([left.items, right.items], axis=1)
-        values = np.concatenate([left.values, right.values], axis=1)
-        return _sorted(items, values, self.count)
-
-
-def _compact(leaders: _Leaders, count: int) -> _Leaders:
-    """The waiting hits sorted in, and the best `count` of each draw kept."""
-    if leaders.n_waiting == 0:
-        return _Leaders(leaders.items, leaders.values)
-    draw = np.concatenate([hit[0] for hit in leaders.waiting])
-    item = np.concatenate([hit[1] for hit in leaders.waiting])
-    value = np.concatenate([hit[2] for hit in leaders.waiting])
-    order = np.argsort(draw, kind="stable")
-    draw, item, value = draw[order], item[order], value[order]
-    n_draws = len(leaders.items)
-    sizes = np.bincount(draw, minlength=n_draws)
-    place = np.arange(len(draw)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    width = int(sizes.max())
-    items = np.full((n_draws, width), np.iinfo(np.int64).max)
-    values = np.full((n_draws, width), -np.inf)
-    items[draw, place], values[draw, place] = item, value
-    items = np.concatenate([leaders.items, items], axis=1)
-    values = np.concatenate([leaders.values, values], axis=1)
-    return _sorted(items, values, count)
-
-
-def _sorted(items: Ints, values: Floats, count: int) -> _Leaders:
-    """Rows sorted by decreasing value, equal values by item, cut to `count` columns."""
-    order = np.argsort(-values, axis=1, kind="stable")
-    sorted_values = np.take_along_axis(values, order, axis=1)
-    sorted_items = np.take_along_axis(items, order, axis=1)
-    tied = np.any(
-        (sorted_values[:, 1:] == sorted_values[:, :-1]) & np.isfinite(sorted_values[:, 1:])
-    )
-    if tied:
-        by_item = np.lexsort((sorted_items, -sorted_values), axis=1)
-        sorted_items = np.take_along_axis(sorted_items, by_item, axis=1)
-    filled = int(np.isfinite(sorted_values).sum(axis=1).max(initial=0))
-    keep = min(count, filled)
-    return _Leaders(sorted_items[:, :keep], sorted_values[:, :keep])
 
 
 def contenders(pool: Pool, best: Optima) -> Contenders:
@@ -282,11 +84,43 @@ class _LowestFold:
         kept = _near_lowest(keys[0])
         return items[kept], tuple(key[kept] for key in keys)
 
+    @property
+    def belief(self) -> None:
+        """Not known here."""
+        return None
+
+    def screen(self, around: Ellipsoid) -> "_LowestScreen | None":
+        found = best_case(self.score, around)
+        return None if found is None else _LowestScreen(found)
+
+    def given(self, state: _Ranked) -> "_LowestFold":
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class _LowestScreen:
+    floor: BoundFn[Scores]
+
+    @property
+    def n_needed(self) -> int:
+        return 1
+
+    def promise(self, sight: Sight) -> Floats:
+        return -self.floor(sight).keys[0]
+
+    def kept(self, state: _Ranked, sight: Sight, promise: Array) -> Array:
+        low = state[1][0].min() if len(state[0]) else np.inf
+        # The promise is the bound itself, but for rounding to float32.
+        return -promise <= low + 1e-6 * abs(low) + 1e-12 if np.isfinite(low) else -promise <= low
+
+
+def _room(low: float) -> float:
+    return _TIE * abs(low) + 1e-12 if np.isfinite(low) else 0.0
+
 
 def _near_lowest(key: Floats) -> Ints:
     low = key.min()
-    room = _TIE * abs(low) + 1e-12 if np.isfinite(low) else 0.0
-    return np.flatnonzero(key <= low + room)
+    return np.flatnonzero(key <= low + _room(low))
 
 
 def frontier(pool: Pool, tradeoff: BlockFn[Tradeoff]) -> tuple[Ints, Tradeoff]:
@@ -322,6 +156,39 @@ class _FrontierFold:
             raise SerendipError("An expected regret or a gain came out as not-a-number.")
         kept = upper_hull(regret, gain)
         return items[kept], Tradeoff(regret[kept], gain[kept], mean[kept])
+
+    @property
+    def belief(self) -> None:
+        """Not known here."""
+        return None
+
+    def screen(self, around: Ellipsoid) -> "_FrontierScreen | None":
+        found = best_case(self.tradeoff, around)
+        return None if found is None else _FrontierScreen(found)
+
+    def given(self, state: _Front) -> "_FrontierFold":
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class _FrontierScreen:
+    best: BoundFn[Tradeoff]
+
+    @property
+    def n_needed(self) -> int:
+        return 1
+
+    def promise(self, sight: Sight) -> Floats:
+        found = self.best(sight)
+        return -log_ratio(found.regret, found.gain, 2.0)
+
+    def kept(self, state: _Front, sight: Sight, promise: Array) -> Array:
+        """Whether a candidate may lie above the hull so far, which is concave and rises."""
+        if len(state[0]) == 0:
+            return np.ones(len(sight.mean), dtype=bool)
+        found, hull = self.best(sight), state[1]
+        reached = np.interp(found.regret, hull.regret, hull.gain, left=-np.inf)
+        return found.gain >= reached * (1.0 - 1e-9)
 
 
 def everything(pool: Pool) -> Block:

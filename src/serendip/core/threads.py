@@ -1,11 +1,16 @@
 """Who may use the cores: threads over blocks, or BLAS, never both."""
 
 import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 def n_cores() -> int:
@@ -27,6 +32,15 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     """
     limit: AbstractContextManager[Any] = _controller().limit(limits=1)
     return limit
+
+
+def spread(work: Callable[[A], B], parts: Sequence[A]) -> list[B]:
+    """What becomes of each part, in their order, on as many threads as there are cores."""
+    workers = min(n_threads(), len(parts))
+    if workers <= 1:
+        return [work(part) for part in parts]
+    with ThreadPoolExecutor(workers) as threads:
+        return list(threads.map(work, parts))
 
 
 @lru_cache(maxsize=1)

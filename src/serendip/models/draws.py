@@ -4,16 +4,27 @@ A model takes the class that fits its parameters. `grouped_summary` and `sampled
 any draws at all; the linear closed forms are tested against them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff, settled
+from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff
+from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws
+from serendip.models.linear_forms import (
+    LinearSummary,
+    LinearTradeoff,
+    ratio,
+    second_moment,
+    square_root,
+    squared_norms,
+    thin,
+)
+from serendip.models.linear_forms import gaussian_shortfall as gaussian_shortfall
 
 
 def equal_weights(size: int) -> Floats:
@@ -58,10 +69,10 @@ class SampledTradeoff:
         weights = self.draws.weights
         mean = values @ weights
         centred = values - mean[:, None]
-        explained = _square(centred @ self.root)
+        explained = squared_norms(centred @ self.root)
         label_variance = self.draws.likelihood.label_variance(mean, centred**2 @ weights)
         regret = self.contenders.shortfall(block.items, mean)
-        return Tradeoff(regret, _ratio(explained, label_variance), mean)
+        return Tradeoff(regret, ratio(explained, label_variance), mean)
 
 
 def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
@@ -74,36 +85,7 @@ def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
     values = np.asarray(values, dtype=np.float64)
     centred = values - (values @ draws.weights)[:, None]
     root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]
-    return SampledTradeoff(draws, contenders, _thin(root))
-
-
-def gaussian_shortfall(mean: Floats, variance: Floats) -> Floats:
-    """E[D₊] of D ~ N(mean, variance): what f(x) is expected to fall short of the threshold.
-
-    Two moments of D are known far better from M draws than the mean of its positive part, which
-    for promising candidates rests on the few draws where D is positive.
-    """
-    deviation = np.sqrt(np.clip(variance, 1e-24, None))
-    level = mean / deviation
-    density = np.exp(-0.5 * level**2) / np.sqrt(2.0 * np.pi)
-    return np.asarray(np.clip(deviation * density + mean * ndtr(level), 0.0, None))
-
-
-def _thin(root: Floats) -> Floats:
-    """A root of the same quadratic form with no more columns than rows."""
-    if root.shape[1] <= root.shape[0]:
-        return root
-    size, basis = np.linalg.eigh(root @ root.T)
-    return np.asarray(basis * np.sqrt(np.clip(size, 0.0, None)))
-
-
-def _square(rows: Floats) -> Floats:
-    """(b,) squared norm of each row."""
-    return np.asarray(np.einsum("br,br->b", rows, rows))
-
-
-def _ratio(top: Floats, bottom: Floats) -> Floats:
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+    return SampledTradeoff(draws, contenders, thin(root))
 
 
 # --- linear: f_i(x) = xᵀθ_i ----------------------------------------------------------------------
@@ -121,18 +103,36 @@ class LinearDraws:
     covariance: Floats
     """(d, d) posterior covariance of θ: the exact one."""
     likelihood: Likelihood
+    single: Array = field(init=False, repr=False, compare=False)
+    """(d, M) θᵀ in float32, for pools in that precision."""
+    sizes: Floats = field(init=False, repr=False, compare=False)
+    """(M,) ‖θ‖"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sizes", np.linalg.norm(self.theta, axis=1))
+        object.__setattr__(self, "single", np.ascontiguousarray(self.theta.T, dtype=np.float32))
 
     def values(self, block: Block) -> Array:
         """(b, M), in the precision of the block."""
-        return block.x @ self.theta.T.astype(_working_type(block.x), copy=False)
+        return block.x @ (self.single if block.x.dtype == np.float32 else self.theta.T)
 
     def slack(self, block: Block) -> Floats:
         """(d + 4)·ε·‖x‖‖θ‖, which covers the rounding of θ, of the product and of the norms."""
-        return _product_slack(block.x, self.theta)
+        return _product_slack(block.x, self.sizes)
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row in float64, so that the company a row keeps changes nothing."""
         return np.asarray(np.einsum("hd,hd->h", np.asarray(x, dtype=np.float64), self.theta[draws]))
+
+    @property
+    def belief(self) -> Belief:
+        """The posterior they were drawn from."""
+        noise = float(self.likelihood.label_variance(np.zeros(1), np.zeros(1))[0])
+        return Belief(self.mean, self.covariance, noise)
+
+    def reach(self, around: Ellipsoid) -> Floats:
+        """(M,) r with xᵀθ_i ≤ mean + r_i · width."""
+        return around.radii(self.theta)
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """v(x) = xᵀLx with L = Σ_a p_a (μ_a − μ)(μ_a − μ)ᵀ, built once per step."""
@@ -140,22 +140,23 @@ class LinearDraws:
         within = groups.means(self.theta)
         mean = groups.masses @ within
         root = (within - mean).T * np.sqrt(groups.masses)
-        return LinearSummary(mean, _thin(root))
+        return LinearSummary(mean, thin(root))
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """g(x) = xᵀΣWΣx / Var(Y_x) with W = Σ_x′ w(x′) x′x′ᵀ, and Δ(x) by two moments.
 
         f_(k) − xᵀθ has variance Var f_(k) − 2xᵀCov(θ, f_(k)) + xᵀΣx; Σ is exact, the other two
-        come from the draws.
+        come from the draws. With Σ = CCᵀ and CᵀWC = U diag(λ) Uᵀ, one product y = (CU)ᵀx gives
+        both forms: xᵀΣx = ‖y‖² and xᵀΣWΣx = Σ λ y².
         """
-        x = np.asarray(contenders.x, dtype=np.float64)
-        root = self.covariance @ (x.T * np.sqrt(contenders.doubt))
+        root = square_root(self.covariance)
+        sizes, basis = np.linalg.eigh(root.T @ second_moment(contenders) @ root)
         level = float(self.weights @ contenders.thresholds)
         apart = self.weights * (contenders.thresholds - level)
         return LinearTradeoff(
             mean=self.mean,
-            covariance=self.covariance,
-            root=_thin(root),
+            axes=root @ basis,
+            sizes=np.clip(sizes, 0.0, None),
             level=level,
             level_variance=float(apart @ (contenders.thresholds - level)),
             level_covariance=apart @ (self.theta - self.weights @ self.theta),
@@ -163,51 +164,15 @@ class LinearDraws:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LinearSummary:
-    """f̄ = xᵀμ and v = ‖Rᵀx‖²."""
-
-    mean: Floats
-    root: Floats
-
-    def __call__(self, block: Block) -> Summary:
-        x = np.asarray(block.x, dtype=np.float64)
-        return Summary(x @ self.mean, _square(x @ self.root))
-
-
-@dataclass(frozen=True, slots=True)
-class LinearTradeoff:
-    """f̄ = xᵀμ, g = ‖Rᵀx‖² / Var(Y_x), and the shortfall of a Gaussian."""
-
-    mean: Floats
-    covariance: Floats
-    root: Floats
-    level: float
-    """E[f_(k)]"""
-    level_variance: float
-    level_covariance: Floats
-    """(d,) Cov(θ, f_(k))"""
-    likelihood: Likelihood
-
-    def __call__(self, block: Block) -> Tradeoff:
-        x = np.asarray(block.x, dtype=np.float64)
-        mean = x @ self.mean
-        variance = np.clip(np.einsum("bd,bd->b", x @ self.covariance, x), 0.0, None)
-        apart = self.level_variance - 2.0 * (x @ self.level_covariance) + variance
-        regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
-        gain = _ratio(_square(x @ self.root), self.likelihood.label_variance(mean, variance))
-        return Tradeoff(regret, gain, mean)
-
-
 def _working_type(x: Array) -> np.dtype[np.floating]:
     return np.dtype(np.float32) if x.dtype == np.float32 else np.dtype(np.float64)
 
 
-def _product_slack(x: Array, theta: Floats) -> Floats:
+def _product_slack(x: Array, sizes: Floats) -> Floats:
     kind = np.finfo(_working_type(x))
     # The largest entry bounds a row's norm without squares, which could overflow in float32.
-    longest = np.sqrt(x.shape[1]) * float(np.abs(x).max(initial=0.0))
-    rounding = float(kind.eps) * longest * np.linalg.norm(theta, axis=1)
+    largest = max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)))
+    rounding = float(kind.eps) * np.sqrt(x.shape[1]) * largest * sizes
     return np.asarray((x.shape[1] + 4) * (rounding + float(kind.tiny)))
 
 
@@ -228,7 +193,10 @@ class LogisticDraws:
 
     def slack(self, block: Block) -> Floats:
         """A quarter of the linear bound, the link being ¼-Lipschitz, and its own rounding."""
-        return 0.25 * _product_slack(block.x, self.theta) + 4 * np.finfo(_working_type(block.x)).eps
+        return (
+            0.25 * _product_slack(block.x, np.linalg.norm(self.theta, axis=1))
+            + 4 * np.finfo(_working_type(block.x)).eps
+        )
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row in float64."""

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.data import Block, Choice, Scores, Summary, Tradeoff, settled
+from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import frontier, lowest
 from serendip.core.mixture import log_ratio, two_point
 from serendip.core.protocols import BlockFn, Pool
+from serendip.core.screening import BoundFn, Sight, best_case
 
 
 def check_power(power: float) -> None:
@@ -36,6 +38,25 @@ class PeakTradeoff:
         regret = settled(self.best_mean - found.mean, self.best_mean)
         return Tradeoff(regret, np.clip(found.gain, 0.0, None), found.mean)
 
+    def bounded(self, around: Ellipsoid) -> "PeakBounds | None":
+        """By the best the summary could be."""
+        best = best_case(self.summary, around)
+        return None if best is None else PeakBounds(best, self.best_mean)
+
+
+@dataclass(frozen=True, slots=True)
+class PeakBounds:
+    """The least regret and the largest gain."""
+
+    summary: BoundFn[Summary]
+    best_mean: float
+
+    def __call__(self, sight: Sight) -> Tradeoff:
+        found = self.summary(sight)
+        return Tradeoff(
+            settled(self.best_mean - found.mean, self.best_mean), found.gain, found.mean
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RatioScores:
@@ -48,6 +69,23 @@ class RatioScores:
         found = self.tradeoff(block)
         score = log_ratio(found.regret, found.gain, self.power)
         return Scores((score, -found.gain, -found.mean))
+
+    def bounded(self, around: Ellipsoid) -> "RatioFloor | None":
+        """The lowest the ratio could be."""
+        best = best_case(self.tradeoff, around)
+        return None if best is None else RatioFloor(best, self.power)
+
+
+@dataclass(frozen=True, slots=True)
+class RatioFloor:
+    """λ log Δ − log g at the least Δ and the largest g."""
+
+    best: BoundFn[Tradeoff]
+    power: float
+
+    def __call__(self, sight: Sight) -> Scores:
+        found = self.best(sight)
+        return Scores((log_ratio(found.regret, found.gain, self.power),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,271 @@
+"""The k largest values of each draw over a pool, and where they are: exact, and no n × M array.
+
+A pool is scanned in the precision it is stored in. Every value that could still be among the k
+largest of its draw, given a rigorous bound on the rounding error, is noted as a pair of draw and
+item; the pairs left at the end are computed again in float64. Few values get that far: of each
+chunk only the maxima of 32 rows are compared with what a draw has already reached.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.data import Block, Optima
+from serendip.core.ellipsoid import Belief, Ellipsoid
+from serendip.core.errors import SerendipError
+from serendip.core.protocols import Draws, Pool
+from serendip.core.scanning import chunks, group_maxima, reaching, rounded_down
+from serendip.core.screening import Sight, SupportsReach
+from serendip.core.threads import one_blas_thread, spread
+
+_NOT_FINITE = (
+    "A posterior draw took a value that is not finite. "
+    "Rescale features or labels, whose sizes are too far apart to compute with."
+)
+
+_FEW = 16
+"""Draws that are scanned as fast as means and widths are brought up to date."""
+
+_REFINED = 4096
+"""Pairs computed again in float64 at once."""
+
+
+def optima(pool: Pool, draws: Draws, count: int = 1) -> Optima:
+    """The `count` largest values of each draw over the pool, and where they are.
+
+    Exact whatever the precision of the pool; equal values go by item.
+    """
+    count = min(count, len(pool))
+    found = pool.fold(LeadersFold(draws, count)).compact(count).joined
+    items, values = _ranked(found, _exact_values(pool, draws, found), len(draws.weights), count)
+    return Optima(items, values, draws.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Values that may be among the k largest of their draw; in short types, being many."""
+
+    draw: Array
+    """int32"""
+    item: Ints
+    lower: Array
+    """What the exact value cannot fall below; float32 or float64."""
+    upper: Array
+    """What it cannot pass."""
+
+    def __len__(self) -> int:
+        return len(self.draw)
+
+    def at(self, places: Array) -> "Pairs":
+        """Some of them."""
+        return Pairs(self.draw[places], self.item[places], self.lower[places], self.upper[places])
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """What the k-th largest value of each draw is known to reach, and who may reach it."""
+
+    floor: Floats
+    """(M,)"""
+    parts: tuple[Pairs, ...] = ()
+    n_settled: int = 0
+    """Pairs of the first part, which have been compared with one another."""
+    n_waiting: int = 0
+    """Pairs of the other parts."""
+
+    @property
+    def joined(self) -> Pairs:
+        """All pairs as one."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        none = np.empty(0, dtype=np.int32)
+        parts = self.parts or (Pairs(none, none.astype(np.int64), np.empty(0), np.empty(0)),)
+        return Pairs(
+            np.concatenate([part.draw for part in parts]),
+            np.concatenate([part.item for part in parts]),
+            np.concatenate([part.lower for part in parts]),
+            np.concatenate([part.upper for part in parts]),
+        )
+
+    def compact(self, count: int) -> "Leaders":
+        """The floor as high as the pairs show it to be, and the pairs that can still reach it."""
+        pairs, floor = self.joined, self.floor
+        if count > 1 and len(pairs):
+            floor = np.maximum(floor, _kth(pairs, len(floor), count))
+        pairs = pairs.at(pairs.upper >= floor[pairs.draw])
+        exact = pairs.lower == pairs.upper
+        if exact.any():
+            beaten = np.flatnonzero(exact)
+            order = np.lexsort((pairs.item[beaten], -pairs.lower[beaten], pairs.draw[beaten]))
+            beaten = beaten[order][_places(pairs.draw[beaten][order]) >= count]
+            pairs = pairs.at(np.delete(np.arange(len(pairs)), beaten))
+        return Leaders(floor, (pairs,), len(pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class LeadersFold:
+    """The `count` largest values of each draw, as pairs that may hold them."""
+
+    draws: Draws
+    count: int
+    known: Floats | None = field(default=None, kw_only=True)
+    """(M,) what the k-th largest value of each draw is already known to reach, if anything."""
+
+    def start(self) -> Leaders:
+        """No pair."""
+        known = np.full(len(self.draws.weights), -np.inf) if self.known is None else self.known
+        return Leaders(known)
+
+    def step(self, state: Leaders, block: Block) -> Leaders:
+        """The pairs of the block that may matter, added."""
+        slack = self.draws.slack(block)
+        bar, floor = None, state.floor
+        for chunk in chunks(block, len(slack)):
+            values = np.ascontiguousarray(self.draws.values(chunk))
+            tops = group_maxima(values)
+            peaks = tops.max(axis=0)
+            if bar is None or floor is not state.floor:
+                floor = state.floor
+                bar = rounded_down(floor - slack, values.dtype)
+            if (peaks < bar).all():  # which not-a-number never is
+                continue
+            if not (peaks < np.inf).all():
+                raise SerendipError(_NOT_FINITE)
+            state = self._noted(state, chunk, slack, values, tops)
+        return state
+
+    def _noted(
+        self, state: Leaders, chunk: Block, slack: Floats, values: Array, tops: Array
+    ) -> Leaders:
+        floor = state.floor
+        if self.count == 1:
+            floor = np.maximum(floor, tops.max(axis=0) - slack)
+        elif len(values) > self.count and not np.isfinite(floor).all():
+            place = len(values) - self.count
+            floor = np.maximum(floor, np.partition(values, place, axis=0)[place] - slack)
+        row, draw = reaching(values, tops, rounded_down(floor - slack, values.dtype))
+        value, room = values[row, draw], slack[draw]
+        lower = rounded_down(value - room, values.dtype)
+        upper = -rounded_down(-value - room, values.dtype)
+        enough = len(slack) * (self.count // 2 + 64)
+        if state.n_settled > 4 * enough:  # a crowd of near-ties: tell them apart at once
+            lower = upper = _refined(self.draws, chunk.x, row, draw)
+        pairs = Pairs(draw.astype(np.int32), chunk.items[row], lower, upper)
+        waiting = state.n_waiting + len(pairs)
+        grown = Leaders(floor, (*state.parts, pairs), state.n_settled, waiting)
+        return grown.compact(self.count) if waiting > enough else grown
+
+    def merge(self, left: Leaders, right: Leaders) -> Leaders:
+        """The pairs of both."""
+        floor = np.maximum(left.floor, right.floor)
+        return Leaders(floor, left.parts + right.parts).compact(self.count)
+
+    @property
+    def belief(self) -> Belief | None:
+        """The posterior of the draws, where it is one over linear functions."""
+        return self.draws.belief if isinstance(self.draws, SupportsReach) else None
+
+    def screen(self, around: Ellipsoid) -> "LeadersScreen | None":
+        """Who may be among the k largest of any draw; a few draws are scanned as fast."""
+        if len(self.draws.weights) < _FEW or not isinstance(self.draws, SupportsReach):
+            return None
+        return LeadersScreen(self.draws.reach(around), self.count)
+
+    def given(self, state: Leaders) -> "LeadersFold":
+        """Starting from the floor of this state."""
+        return LeadersFold(self.draws, self.count, known=state.compact(self.count).floor)
+
+
+@dataclass(frozen=True, slots=True)
+class LeadersScreen:
+    """f_i(x) ≤ mean + r_i · width."""
+
+    radii: Floats
+    """(M,) r"""
+    count: int
+
+    @property
+    def n_needed(self) -> int:
+        """Without k values there is no floor."""
+        return self.count
+
+    def promise(self, sight: Sight) -> Floats:
+        """Two standard deviations up, where most peaks are."""
+        return sight.mean + 2.0 * sight.width
+
+    def kept(self, state: Leaders, sight: Sight, promise: Array) -> Array:
+        """Whether mean + r_i · width reaches the floor of any draw i.
+
+        What the mean must reach, min_i floor_i − r_i · width, is concave in the width: its chords
+        lie below.
+        """
+        floor = state.floor
+        if not np.isfinite(floor).all():
+            return np.ones(len(sight.mean), dtype=bool)
+        top = float(sight.width.max())
+        knots = np.geomspace(max(float(sight.width.min()), 1e-3 * top), top, 17)
+        needed = np.array([np.min(floor - self.radii * knot) for knot in knots.tolist()])
+        kept = sight.mean >= needed[-1]
+        near = np.flatnonzero(kept)
+        kept[near] = sight.mean[near] >= np.interp(sight.width[near], knots, needed)
+        return kept
+
+
+def _places(sorted_groups: Array) -> Ints:
+    """The place of each entry within its run of equal entries, from 0."""
+    firsts = np.flatnonzero(np.r_[True, sorted_groups[1:] != sorted_groups[:-1]])
+    sizes = np.diff(np.r_[firsts, len(sorted_groups)])
+    return np.arange(len(sorted_groups)) - np.repeat(firsts, sizes)
+
+
+def _by_draw(draw: Array, n_draws: int) -> Ints:
+    """An order that puts equal draws side by side; short keys are sorted by radix."""
+    return np.argsort(draw.astype(np.uint16) if n_draws < 2**16 else draw, kind="stable")
+
+
+def _kth(pairs: Pairs, n_draws: int, count: int) -> Floats:
+    """(M,) the k-th largest lower bound of each draw; −∞ where there are fewer."""
+    order = _by_draw(pairs.draw, n_draws)
+    draw = pairs.draw[order]
+    places = _places(draw)
+    width = int(places.max()) + 1
+    if width < count:
+        return np.full(n_draws, -np.inf)
+    table = np.full((n_draws, width), -np.inf, dtype=pairs.lower.dtype)
+    table[draw, places] = pairs.lower[order]
+    return np.asarray(np.partition(table, width - count, axis=1)[:, width - count])
+
+
+def _refined(draws: Draws, x: Array, row: Ints, draw: Array) -> Floats:
+    """(h,) exact values of the draws at these rows of x."""
+    found = np.empty(len(row))
+    for start in range(0, len(row), _REFINED):
+        part = slice(start, start + _REFINED)
+        found[part] = draws.refine(x[row[part]], draw[part].astype(np.int64))
+    if not np.isfinite(found).all():
+        raise SerendipError(_NOT_FINITE)
+    return found
+
+
+def _exact_values(pool: Pool, draws: Draws, pairs: Pairs) -> Floats:
+    """(h,) exact values of pairs; few rows of the pool are held at once."""
+    order = np.argsort(pairs.item, kind="stable")
+
+    def exact(places: Ints) -> Floats:
+        items, row = np.unique(pairs.item[places], return_inverse=True)
+        return _refined(draws, pool.take(items), np.ravel(row), pairs.draw[places])
+
+    parts = [order[start : start + _REFINED] for start in range(0, len(order), _REFINED)]
+    found = np.empty(len(pairs))
+    with one_blas_thread():
+        for places, values in zip(parts, spread(exact, parts), strict=True):
+            found[places] = values
+    return found
+
+
+def _ranked(pairs: Pairs, exact: Floats, n_draws: int, count: int) -> tuple[Ints, Floats]:
+    """(M, k) items and values of the k largest of each draw; equal values go by item."""
+    order = np.lexsort((pairs.item, -exact, pairs.draw))
+    order = order[_places(pairs.draw[order]) < count]
+    return pairs.item[order].reshape(n_draws, count), exact[order].reshape(n_draws, count)

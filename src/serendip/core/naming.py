@@ -1,0 +1,15 @@
+"""Names that people write, checked against those there are."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from serendip.core.errors import InvalidInput
+
+
+def known(name: str, names: Mapping[str, object], one: str, many: str) -> str:
+    """The name, if it is among those known; else an error that lists them and guesses."""
+    if name in names:
+        return name
+    near = get_close_matches(name, names, n=1)
+    guess = f" Did you mean {near[0]}?" if near else ""
+    raise InvalidInput(f"There is no {one} {name!r}.{guess} The {many} are: {', '.join(names)}.")

@@ -1,0 +1,144 @@
+"""What linear draws say of a block in closed form: quadratic forms, and bounds on them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from serendip.core.arrays import Floats
+from serendip.core.data import Block, Contenders, Summary, Tradeoff, settled
+from serendip.core.ellipsoid import Ellipsoid
+from serendip.core.likelihood import Gaussian, Likelihood
+from serendip.core.screening import Sight
+
+_ROWS = 2048
+"""Contenders held in float64 at once."""
+
+
+def gaussian_shortfall(mean: Floats, variance: Floats) -> Floats:
+    """E[D₊] of D ~ N(mean, variance): what f(x) is expected to fall short of the threshold.
+
+    Two moments of D are known far better from M draws than the mean of its positive part, which
+    for promising candidates rests on the few draws where D is positive.
+    """
+    deviation = np.sqrt(np.clip(variance, 1e-24, None))
+    level = mean / deviation
+    density = np.exp(-0.5 * level**2) / np.sqrt(2.0 * np.pi)
+    return np.asarray(np.clip(deviation * density + mean * ndtr(level), 0.0, None))
+
+
+def thin(root: Floats) -> Floats:
+    """A root of the same quadratic form with no more columns than rows."""
+    if root.shape[1] <= root.shape[0]:
+        return root
+    size, basis = np.linalg.eigh(root @ root.T)
+    return np.asarray(basis * np.sqrt(np.clip(size, 0.0, None)))
+
+
+def squared_norms(rows: Floats) -> Floats:
+    """(b,) squared norm of each row."""
+    return np.asarray(np.einsum("br,br->b", rows, rows))
+
+
+def ratio(top: Floats, bottom: Floats) -> Floats:
+    """Top / bottom, and 0 where there is nothing to divide by."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def square_root(covariance: Floats) -> Floats:
+    """(d, d) C with CCᵀ = Σ, also where Σ is singular."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        size, basis = np.linalg.eigh(covariance)
+        return np.asarray(basis * np.sqrt(np.clip(size, 0.0, None)))
+
+
+def second_moment(contenders: Contenders) -> Floats:
+    """(d, d) W = Σ_x′ w(x′) x′x′ᵀ; a few thousand contenders at a time."""
+    total = np.zeros((contenders.x.shape[1],) * 2)
+    roots = np.sqrt(contenders.doubt)
+    for start in range(0, len(roots), _ROWS):
+        rows = slice(start, start + _ROWS)
+        x = np.asarray(contenders.x[rows], dtype=np.float64) * roots[rows, None]
+        total += x.T @ x
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSummary:
+    """f̄ = xᵀμ and v = ‖Rᵀx‖²."""
+
+    mean: Floats
+    root: Floats
+
+    def __call__(self, block: Block) -> Summary:
+        x = np.asarray(block.x, dtype=np.float64)
+        return Summary(x @ self.mean, squared_norms(x @ self.root))
+
+    def bounded(self, around: Ellipsoid) -> "SummaryBounds":
+        """By v ≤ (κ · width)²."""
+        shift = float(around.radii(self.mean[None])[0])
+        return SummaryBounds(shift, around.stretch(self.root))
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryBounds:
+    """The largest mean and the largest v that a width allows."""
+
+    shift: float
+    stretch: float
+
+    def __call__(self, sight: Sight) -> Summary:
+        gain = (self.stretch * sight.width) ** 2
+        return Summary(sight.mean + self.shift * sight.width, gain)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearTradeoff:
+    """f̄ = xᵀμ, g = Σ λ y² / Var(Y_x) with y = Qᵀx, and the shortfall of a Gaussian."""
+
+    mean: Floats
+    axes: Floats
+    """(d, d) Q with QQᵀ = Σ"""
+    sizes: Floats
+    """(d,) λ ≥ 0, increasing"""
+    level: float
+    """E[f_(k)]"""
+    level_variance: float
+    level_covariance: Floats
+    """(d,) Cov(θ, f_(k))"""
+    likelihood: Likelihood
+
+    def __call__(self, block: Block) -> Tradeoff:
+        x = np.asarray(block.x, dtype=np.float64)
+        mean = x @ self.mean
+        squares = (x @ self.axes) ** 2
+        variance = squares.sum(axis=1)
+        apart = self.level_variance - 2.0 * (x @ self.level_covariance) + variance
+        regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
+        gain = ratio(squares @ self.sizes, self.likelihood.label_variance(mean, variance))
+        return Tradeoff(regret, gain, mean)
+
+    def bounded(self, around: Ellipsoid) -> "TradeoffBounds | None":
+        """Δ ≥ E f_(k) − f̄, and g ≤ λ_max s² / (s² + σ²) with s ≤ κ · width."""
+        if not isinstance(self.likelihood, Gaussian):
+            return None
+        shift = float(around.radii(self.mean[None])[0])
+        return TradeoffBounds(self, shift, around.stretch(self.axes))
+
+
+@dataclass(frozen=True, slots=True)
+class TradeoffBounds:
+    """The least shortfall and the largest gain that mean and width allow."""
+
+    tradeoff: LinearTradeoff
+    shift: float
+    stretch: float
+
+    def __call__(self, sight: Sight) -> Tradeoff:
+        level, largest = self.tradeoff.level, float(self.tradeoff.sizes[-1])
+        mean = sight.mean + self.shift * sight.width
+        variance = (self.stretch * sight.width) ** 2
+        gain = largest * ratio(variance, self.tradeoff.likelihood.label_variance(mean, variance))
+        return Tradeoff(settled(level - mean, level), gain, mean)

@@ -1,0 +1,187 @@
+"""Mean and width of every candidate of a pool, kept from step to step.
+
+One product of the pool with two vectors brings them up to date after a label: m = Xμ afresh, and
+w² −= c (Xp)² with p = Bx, c = 1 / (σ² + xᵀBx). All rounding goes one way, so that both stay upper
+bounds; when they have become loose they are made anew, which takes a product with a d × d matrix.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.data import Block
+from serendip.core.ellipsoid import Belief, Ellipsoid
+from serendip.core.protocols import Pool
+from serendip.core.screening import Sight
+
+_EPS = float(np.finfo(np.float32).eps)
+
+_FLUSHED = np.float32(1e-17)
+"""What a width in float32 may lose where squares underflow; added, it is lost on no one."""
+
+_ROWS = 2048
+"""Rows multiplied by a matrix at once."""
+
+_LOOSE = 1.5
+"""How much wider than needed, squared, bounds may be before they are made anew."""
+
+_SHRUNK = 2.0**-8
+"""What may be left of the trace of B before rounding in float32 shows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sights:
+    """What an ellipsoid sees of each candidate; arrays are float32 and stay as they are."""
+
+    belief: Belief
+    around: Ellipsoid
+    labelled: Ints
+    """Items whose labels the ellipsoid counts, of those that left the pool since it was bounded."""
+    items: Array
+    """(n,) integers, increasing: who was in the pool when sights were first made."""
+    norm: Array
+    """(n,) at least ‖x‖"""
+    mean: Array
+    """(n,) at least xᵀμ"""
+    width: Array
+    """(n,) at least √(xᵀBx)"""
+
+    def at(self, places: slice | Array) -> Sight:
+        """Some of them."""
+        return Sight(self.mean[places].astype(np.float64), self.width[places].astype(np.float64))
+
+    def places(self, items: Ints) -> Ints:
+        """Where those of these items are that are here; both increase."""
+        places = np.searchsorted(self.items, items.astype(self.items.dtype))
+        inside = places < len(self.items)
+        return np.asarray(places[inside][self.items[places[inside]] == items[inside]])
+
+
+def fresh_sights(pool: Pool, belief: Belief, gone: Ints) -> Sights | None:
+    """Made from nothing; None where sizes are too far apart to compute with."""
+    around = Ellipsoid.of(belief)
+    if around is None:
+        return None
+    found: _Pieces = pool.fold(_FreshFold(around))
+    pieces = sorted(found, key=lambda piece: int(piece[0][0]))
+    items, *arrays = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+    return _checked(Sights(belief, around, gone, items, *arrays))
+
+
+def updated_sights(pool: Pool, known: Sights, belief: Belief, gone: Ints) -> Sights | None:
+    """Brought up to date with the items that left since; None where they are better made anew."""
+    news = np.setdiff1d(gone, known.labelled)
+    if 4 * len(news) > max(16, len(belief.mean)):
+        return None
+    found = known.around.labelled(pool.take(news))
+    if found is None:
+        return None
+    around, pulls, shares = found
+    around = around.moved(belief.mean)
+    if np.trace(around.form) < _SHRUNK * around.size or around.mismatch(belief) > _LOOSE:
+        return None
+    mean, width = known.mean.copy(), known.width.copy()
+    pieces: _Pieces = pool.fold(_UpdateFold(known, around, pulls, shares))
+    for places, some_mean, some_width in pieces:
+        mean[places], width[places] = some_mean, some_width
+    return _checked(Sights(belief, around, gone, known.items, known.norm, mean, width))
+
+
+def _checked(sights: Sights) -> Sights | None:
+    return sights if np.isfinite(sights.mean.sum() + sights.width.sum()) else None
+
+
+_Pieces = tuple[tuple[Array, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _FreshFold:
+    """Items with norm, mean and width."""
+
+    around: Ellipsoid
+
+    def start(self) -> _Pieces:
+        return ()
+
+    def step(self, state: _Pieces, block: Block) -> _Pieces:
+        root, centre = self.around.root, self.around.centre
+        side = np.column_stack([root, centre]).astype(_working_type(block.x))
+        rounding = _rounding(len(centre))
+        width, mean, norm = (np.empty(len(block), dtype=np.float32) for _ in range(3))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, len(block), _ROWS):
+                rows = slice(start, start + _ROWS)
+                x = block.x[rows].astype(side.dtype, copy=False)
+                norm[rows] = np.sqrt(np.einsum("bd,bd->b", x, x))
+                seen = x @ side
+                width[rows] = np.sqrt(np.einsum("bd,bd->b", seen[:, :-1], seen[:, :-1]))
+                mean[rows] = seen[:, -1]
+            norm = norm * np.float32(1.0 + rounding) + _FLUSHED
+            mean += norm * np.float32(rounding * np.linalg.norm(centre)) + _FLUSHED
+            rest = np.float32(rounding * np.linalg.norm(root) + (1 + _EPS) * self.around.blur)
+            width = width * np.float32(1.0 + rounding) + norm * rest + _FLUSHED
+        return (*state, (_shortened(block.items), norm, mean, width))
+
+    def merge(self, left: _Pieces, right: _Pieces) -> _Pieces:
+        return left + right
+
+
+@dataclass(frozen=True, slots=True)
+class _UpdateFold:
+    """Places with mean and width."""
+
+    known: Sights
+    around: Ellipsoid
+    pulls: Floats
+    """(d, q) p"""
+    shares: Floats
+    """(q,) c"""
+    side: Floats = field(init=False, repr=False)
+    """(d, q + 1) p and μ"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "side", np.column_stack([self.pulls, self.around.centre]))
+
+    def start(self) -> _Pieces:
+        return ()
+
+    def step(self, state: _Pieces, block: Block) -> _Pieces:
+        places = _span(self.known.items, block.items)
+        norm, before = self.known.norm[places], self.known.width[places]
+        rounding = _rounding(len(self.side)) * np.linalg.norm(self.side, axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = (block.x @ self.side.astype(_working_type(block.x))).T.astype(np.float32)
+            left = before * before * np.float32(1.0 + (8 + len(seen)) * _EPS)
+            for moved, share, room in zip(seen, self.shares, rounding.tolist()[:-1], strict=False):
+                moved = np.maximum(np.abs(moved) - norm * np.float32(room), np.float32(0.0))
+                left -= moved * moved * np.float32(share * (1.0 - 16 * _EPS))
+            width = np.sqrt(np.maximum(left, np.float32(0.0))) * np.float32(1.0 + 4 * _EPS)
+            width += _FLUSHED
+            mean = seen[-1] + norm * np.float32(rounding[-1]) + _FLUSHED
+        return (*state, (places, mean, width))
+
+    def merge(self, left: _Pieces, right: _Pieces) -> _Pieces:
+        return left + right
+
+
+def _working_type(x: Array) -> np.dtype[np.floating]:
+    return np.dtype(np.float32) if x.dtype == np.float32 else np.dtype(np.float64)
+
+
+def _shortened(items: Ints) -> Array:
+    """In 32 bits where that is enough: there are many."""
+    return items.astype(np.int32) if items[-1] < 2**31 else items
+
+
+def _rounding(n_features: int) -> float:
+    """Over ‖x‖‖y‖: how far xᵀy in float32, and sums with it, can be from the truth."""
+    return (n_features + 12) * _EPS
+
+
+def _span(among: Array, items: Ints) -> slice | Ints:
+    """Where these items are; both increase, and all are there."""
+    first, last = np.searchsorted(among, items[[0, -1]].astype(among.dtype))
+    if last - first + 1 == len(items):
+        return slice(int(first), int(last) + 1)
+    return np.asarray(first + np.searchsorted(among[first : last + 1], items.astype(among.dtype)))
