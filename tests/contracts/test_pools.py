@@ -114,6 +114,10 @@ def test_a_pool_travels(pool, x):
     np.testing.assert_array_equal(everything(there).x, np.delete(x, 2, axis=0))
 
 
+CUT_AT_WILL = [name for name in POOLS if "shard" not in name and name != "bounded"]
+
+
+@pytest.mark.parametrize("made", CUT_AT_WILL, indirect=True)
 def test_how_it_is_cut_changes_nothing(pool, x):
     for rows in (1, 2, 7, 19, 20, 1000):
         np.testing.assert_array_equal(everything(pool.with_block_rows(rows)).x, x)
