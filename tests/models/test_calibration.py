@@ -58,8 +58,8 @@ def test_each_label_is_foretold_with_the_weights_of_the_others(seed, t):
     weights /= weights.sum()
     slope, spread, noise = np.array(grid).T
     assert found.slope == pytest.approx(weights @ slope)
-    assert found.spread_variance == pytest.approx(weights @ spread)
-    assert found.noise_variance == pytest.approx(weights @ noise * scale.spread**2)
+    assert found.spread_variance == pytest.approx((weights @ np.sqrt(spread)) ** 2)
+    assert found.noise_variance == pytest.approx((weights @ np.sqrt(noise) * scale.spread) ** 2)
 
 
 @pytest.mark.parametrize("labels", [[], [2.0], [2.0, -1.0], [0.0, 0.0]])

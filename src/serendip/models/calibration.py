@@ -78,9 +78,9 @@ class Calibration:
 
     slope: float
     spread_variance: float
-    """E[c²]"""
+    """(E c)²: between the mean and the median of c², as suits an interval."""
     noise_variance: float
-    """E[σ²]"""
+    """(E σ)²"""
     held_out: Floats
     """(t,) log p(y_i | the other labels)."""
 
@@ -103,8 +103,8 @@ class Calibration:
         held_out = logsumexp(without + density, axis=0) - logsumexp(without, axis=0)
         return cls(
             slope=float(weights @ _GRID[:, 0]),
-            spread_variance=float(weights @ _GRID[:, 1]),
-            noise_variance=float(weights @ _GRID[:, 2]) * scale.spread**2,
+            spread_variance=float(weights @ np.sqrt(_GRID[:, 1])) ** 2,
+            noise_variance=(float(weights @ np.sqrt(_GRID[:, 2])) * scale.spread) ** 2,
             held_out=np.where(usable, held_out, _prior_density(y)),
         )
 
