@@ -116,7 +116,7 @@ def bounded(x: Floats) -> Floats:
 
 def _prior_density(y: Floats) -> Floats:
     """(t,) log density of a t with three degrees of freedom, as wide as labels are large."""
-    _, unit = label_scale(float(y.sum()), float(y @ y), len(y), constant=True, unit=None)
+    offset, unit = label_scale(float(y.sum()), float(y @ y), len(y), constant=True, unit=None)
     width = 0.36 * unit
     constant = gammaln(2.0) - gammaln(1.5) - 0.5 * np.log(3.0 * np.pi) - np.log(width)
-    return np.asarray(constant - 2.0 * np.log1p((y / width) ** 2 / 3.0))
+    return np.asarray(constant - 2.0 * np.log1p(((y - offset) / width) ** 2 / 3.0))
