@@ -8,6 +8,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from serendip.models.calibration import NOISES, SLOPES, SPREADS, Calibration, Scale, Unseen
+from serendip.models.label_scale import label_scale
 
 
 def problem(seed, t, n_members=12):
@@ -58,17 +59,25 @@ def test_each_label_is_foretold_with_the_weights_of_the_others(seed, t):
     weights /= weights.sum()
     slope, spread, noise = np.array(grid).T
     assert found.slope == pytest.approx(weights @ slope)
-    assert found.spread_variance == pytest.approx(weights @ spread)
-    assert found.noise_variance == pytest.approx(weights @ noise * scale.spread**2)
+    assert found.spread_variance == pytest.approx((weights @ np.sqrt(spread)) ** 2)
+    assert found.noise_variance == pytest.approx((weights @ np.sqrt(noise) * scale.spread) ** 2)
 
 
-@pytest.mark.parametrize("labels", [[], [2.0], [2.0, -1.0], [0.0, 0.0]])
-def test_few_labels_are_foretold_by_the_prior(labels):
+@pytest.mark.parametrize(
+    ("labels", "offset", "unit"),
+    [
+        ([], 0.0, 1.0),
+        ([2.0], 0.0, 4.0),
+        ([2.0, -1.0], 0.0, np.sqrt(2.5) / 0.5),
+        ([0.0, 0.0], 0.0, 1.0),
+        ([100.0, 101.0], 100.5, 0.5 / 0.3),
+    ],
+)
+def test_few_labels_are_foretold_by_the_prior(labels, offset, unit):
     y = np.array(labels)
     told = Unseen.of(np.zeros((len(y), 4)), np.ones((len(y), 4), dtype=bool))
     found = Calibration.of(np.zeros((len(y), 1)), y, told, Scale.of(y)).held_out
-    unit = np.sqrt(np.mean(y**2)) / 0.5 if np.any(y) else 1.0
-    np.testing.assert_allclose(found, student(3.0, scale=0.36 * unit).logpdf(y))
+    np.testing.assert_allclose(found, student(3.0, offset, 0.36 * unit).logpdf(y))
 
 
 def test_a_label_that_all_have_seen_is_foretold_by_the_prior():
@@ -76,10 +85,8 @@ def test_a_label_that_all_have_seen_is_foretold_by_the_prior():
     unseen[:] = True
     unseen[2, 1:] = False
     found = Calibration.of(x, y, Unseen.of(predictions, unseen), Scale.of(y)).held_out
-    unit = np.sqrt(np.mean(y**2)) / 0.5
-    far = abs(y.mean()) > 3 * y.std()
-    unit = y.std() / 0.3 if far else unit
-    assert found[2] == pytest.approx(student(3.0, scale=0.36 * unit).logpdf(y[2]))
+    offset, unit = label_scale(y.sum(), y @ y, 6, constant=True, unit=None)
+    assert found[2] == pytest.approx(student(3.0, offset, 0.36 * unit).logpdf(y[2]))
     assert np.isfinite(found).all()
 
 

@@ -10,6 +10,7 @@ import pytest
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.rng import stream
+from serendip.framing import Columns, frame_problem
 from serendip.models.calibration import Scale
 from serendip.models.forest import ForestModel
 
@@ -135,6 +136,17 @@ def test_huge_features_do_no_harm():
 def test_bad_settings_are_refused(settings, words):
     with pytest.raises(InvalidInput, match=words):
         ForestModel(**settings)
+
+
+@pytest.mark.parametrize("name", ["forest", "neural"])
+def test_a_table_becomes_a_model_without_a_constant_column(name):
+    import pandas as pd
+
+    frame = pd.DataFrame({"n": [1.0, 2, 3, 4], "base": ["u", "v", "u", "w"], "y": [1.0, 2, 3, 4]})
+    framed = frame_problem(frame, Columns(name), ("y",), ("0", "1", "2", "3"))
+    assert framed.x.shape == (4, 4)
+    assert framed.model.n_features == 4
+    assert not framed.unit_labels
 
 
 def test_scikit_learn_is_not_imported_until_a_forest_grows():

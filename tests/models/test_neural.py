@@ -110,10 +110,17 @@ class TestWithTorch:
         for i in (0, 5):
             other = y.copy()
             other[i] += 10.0
-            moved = SMALL.fit(x, other, Scale.of(y), stream(0, "fit"))[2]
+            scale = Scale(other.mean(), Scale.of(y).spread)
+            moved = SMALL.fit(x, other, scale, stream(0, "fit"))[2]
             assert moved.mean[i] == pytest.approx(told.mean[i], abs=1e-5)
             assert moved.variance[i] == pytest.approx(told.variance[i], abs=1e-4)
             assert np.any(np.abs(np.delete(moved.mean - told.mean, i)) > 0.1)
+
+    def test_every_member_sees_a_label(self):
+        for seed in range(10):
+            told = SMALL.fit(*problem(seed, 2), Scale(0.0, 1.0), stream(seed, "fit"))[2]
+            assert np.all(told.count >= 1)
+            assert told.count.sum() <= 12
 
     def test_same_labels_and_stream_same_networks_and_torch_is_left_as_it_was(self):
         import torch

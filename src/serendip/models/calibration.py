@@ -78,9 +78,9 @@ class Calibration:
 
     slope: float
     spread_variance: float
-    """E[c²]"""
+    """(E c)²: between the mean and the median of c², as suits an interval."""
     noise_variance: float
-    """E[σ²]"""
+    """(E σ)²"""
     held_out: Floats
     """(t,) log p(y_i | the other labels)."""
 
@@ -103,8 +103,8 @@ class Calibration:
         held_out = logsumexp(without + density, axis=0) - logsumexp(without, axis=0)
         return cls(
             slope=float(weights @ _GRID[:, 0]),
-            spread_variance=float(weights @ _GRID[:, 1]),
-            noise_variance=float(weights @ _GRID[:, 2]) * scale.spread**2,
+            spread_variance=float(weights @ np.sqrt(_GRID[:, 1])) ** 2,
+            noise_variance=(float(weights @ np.sqrt(_GRID[:, 2])) * scale.spread) ** 2,
             held_out=np.where(usable, held_out, _prior_density(y)),
         )
 
@@ -116,7 +116,7 @@ def bounded(x: Floats) -> Floats:
 
 def _prior_density(y: Floats) -> Floats:
     """(t,) log density of a t with three degrees of freedom, as wide as labels are large."""
-    _, unit = label_scale(float(y.sum()), float(y @ y), len(y), constant=True, unit=None)
+    offset, unit = label_scale(float(y.sum()), float(y @ y), len(y), constant=True, unit=None)
     width = 0.36 * unit
     constant = gammaln(2.0) - gammaln(1.5) - 0.5 * np.log(3.0 * np.pi) - np.log(width)
-    return np.asarray(constant - 2.0 * np.log1p((y / width) ** 2 / 3.0))
+    return np.asarray(constant - 2.0 * np.log1p(((y - offset) / width) ** 2 / 3.0))

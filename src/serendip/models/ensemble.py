@@ -242,7 +242,7 @@ class EnsemblePosterior:
 
     @property
     def noise_variance(self) -> float:
-        """E[σ²]."""
+        """(E σ)²."""
         return self.ensemble.calibration.noise_variance
 
 

@@ -68,12 +68,15 @@ class NeuralModel:
         unseen = rng.permuted(
             np.tile(np.arange(self.n_members) < _KEPT_BACK * self.n_members, (len(y), 1)), axis=1
         )
+        blind = np.flatnonzero(unseen.all(axis=0))
+        unseen[blind % len(y), blind] = False
+        seen = ~unseen.T
         prior = Network.drawn((d, h, 1), self.n_members, rng).mirrored()
         start = Network.drawn((d, h, h, 1), self.n_members, rng)
-        labels = (y - scale.centre) / scale.spread
-        targets = labels - prior(x)
-        trained = _trained(start, x, targets, ~unseen.T, self.decay, self.n_steps)
-        networks = Networks(prior, trained, scale)
+        centres = seen @ y / seen.sum(axis=1)  # of what each member sees, and of nothing else
+        targets = (y - centres[:, None]) / scale.spread - prior(x)
+        trained = _trained(start, x, targets, seen, self.decay, self.n_steps)
+        networks = Networks(prior, trained, centres, scale.spread)
         return networks, self.n_members, Unseen.of(networks.predictions(x), unseen)
 
 
@@ -121,12 +124,15 @@ class Networks:
 
     prior: Network
     trained: Network
-    scale: Scale
+    centres: Floats
+    """(K,) what the labels of each member were measured from."""
+    spread: float
+    """What they were measured in."""
 
     @property
     def grain(self) -> float:
         """A step, so that the company a row keeps does not show."""
-        return _GRAIN * self.scale.spread
+        return _GRAIN * self.spread
 
     def predictions(self, x: Floats) -> Floats:
         """(b, K)"""
@@ -134,7 +140,7 @@ class Networks:
         for start in range(0, len(x), _ROWS):
             rows = slice(start, start + _ROWS)
             found[rows] = (self.prior(x[rows]) + self.trained(x[rows])).T
-        return np.asarray(self.scale.centre + np.rint(found / _GRAIN) * self.grain)
+        return np.asarray(self.centres + np.rint(found / _GRAIN) * self.grain)
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats]:
         found = self.predictions(x)
@@ -145,7 +151,7 @@ class Networks:
         """By the largest sum of weights along any way through a network."""
         largest = np.abs(x).max(initial=0.0)
         total = sum(_largest(network, float(largest)) for network in (self.prior, self.trained))
-        return 2.0 * (abs(self.scale.centre) + self.scale.spread * float(total))
+        return 2.0 * float(np.abs(self.centres).max() + self.spread * total)
 
 
 def _largest(network: Network, size: float) -> float:
