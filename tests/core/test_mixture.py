@@ -1,5 +1,7 @@
 """The two-point optimum against brute force over all pairs."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -81,3 +83,41 @@ def test_hull_of_hulls_loses_nothing(blocks, power):
     whole = two_point(regret, gain, power).log_ratio
     merged = two_point(regret[kept], gain[kept], power).log_ratio
     assert merged == pytest.approx(whole, abs=1e-9) or merged == whole
+
+
+def exact_vertices(regret, gain):
+    """Points that no line between two others, nor any single other, reaches; without rounding."""
+    points = [(Fraction(x), Fraction(y)) for x, y in zip(regret, gain, strict=True)]
+    kept = []
+    for place, (x, y) in enumerate(points):
+        beaten = any(
+            (a <= x and b >= y) and ((a, b) != (x, y) or other < place)
+            for other, (a, b) in enumerate(points)
+            if other != place
+        )
+        under = any(
+            a < x < c and (y - b) * (c - a) <= (d - b) * (x - a)
+            for a, b in points
+            for c, d in points
+        )
+        if not beaten and not under:
+            kept.append(place)
+    return sorted(kept, key=lambda place: points[place])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    steps=st.lists(st.tuples(st.integers(0, 12), st.integers(-2, 2)), min_size=1, max_size=14),
+    slope=st.floats(0.1, 3.0),
+    width=st.floats(1e-3, 1e3),
+    cut=st.integers(0, 14),
+)
+def test_points_on_a_line_are_told_apart_without_rounding(steps, slope, width, cut):
+    regret = np.array([width * place / 7 for place, _ in steps])
+    gain = np.array([slope * x for x in regret])
+    gain += np.spacing(gain) * np.array([units for _, units in steps])
+    whole = upper_hull(regret, gain).tolist()
+    assert whole == exact_vertices(regret, gain)
+    halves = [np.arange(len(steps))[:cut], np.arange(len(steps))[cut:]]
+    kept = np.sort(np.concatenate([own[upper_hull(regret[own], gain[own])] for own in halves]))
+    assert kept[upper_hull(regret[kept], gain[kept])].tolist() == whole
