@@ -1,5 +1,6 @@
 """Molecules as features: Morgan fingerprints of SMILES. The only file that needs RDKit."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,9 @@ RADIUS = 2
 
 def fingerprints(frame: "pd.DataFrame", column: str) -> Floats:
     """(n, 256) counts of circular substructures, folded, their logarithm taken."""
-    try:
-        from rdkit import Chem, RDLogger
-        from rdkit.Chem import rdFingerprintGenerator
-    except ImportError:
-        raise InvalidInput(
-            "Molecules need RDKit, which is not installed; run pip install 'serendip[chem]'."
-        ) from None
-    lookup: Any = Chem
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined, no-untyped-call, unused-ignore]
+    lookup = _chem()
+    from rdkit.Chem import rdFingerprintGenerator
+
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=N_BITS)
     counts = np.zeros((len(frame), N_BITS))
     for place, written in enumerate(frame[known_column(frame, column)].tolist()):
@@ -41,6 +36,30 @@ def fingerprints(frame: "pd.DataFrame", column: str) -> Floats:
             )
         counts[place] = generator.GetCountFingerprintAsNumPy(molecule)
     return np.log1p(counts)
+
+
+def unreadable(written: Sequence[object], most: int) -> list[int]:
+    """Where RDKit can read no molecule, at most so many places."""
+    lookup, found = _chem(), list[int]()
+    for place, one in enumerate(written):
+        text = one.strip() if isinstance(one, str) else ""
+        if not text or lookup.MolFromSmiles(text) is None:
+            found.append(place)
+            if len(found) == most:
+                break
+    return found
+
+
+def _chem() -> Any:
+    """RDKit, quiet."""
+    try:
+        from rdkit import Chem, RDLogger
+    except ImportError:
+        raise InvalidInput(
+            "Molecules need RDKit, which is not installed; run pip install 'serendip[chem]'."
+        ) from None
+    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined, no-untyped-call, unused-ignore]
+    return Chem
 
 
 def frame_molecules(
