@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -25,7 +25,7 @@ from serendip.campaigns.errors import (
     StoreFailed,
 )
 from serendip.campaigns.events import Entry, Event, decoded, encoded
-from serendip.campaigns.schema import CAMPAIGNS, EVENTS, ensure_schema
+from serendip.campaigns.schema import CAMPAIGNS, EVENTS, REQUESTS, ensure_schema
 
 T = TypeVar("T")
 
@@ -103,7 +103,9 @@ class Store:
                     connection.execute(sa.insert(CAMPAIGNS), new)
                 except IntegrityError:
                     raise self.taken(campaign) from None
-                return Held(self, connection, campaign, 0, ROOT).append([event])
+                held = Held(self, connection, campaign, 0, ROOT)
+                held.append([event])
+                return held.version
 
         return patiently(self.engine, write)
 
@@ -116,7 +118,8 @@ class Store:
                     f"Campaign {campaign!r} has {held.version} events by now, and {after} had been "
                     "seen; read the new ones and decide again."
                 )
-            return held.append(events)
+            held.append(events)
+            return held.version
 
         return self.holding(campaign, write)
 
@@ -145,6 +148,20 @@ class Store:
 
         return patiently(self.engine, read)
 
+    def answered(self, campaign: str, keys: Sequence[str]) -> frozenset[str]:
+        """Which of these keys came with commands that are recorded."""
+        if not keys:
+            return frozenset()
+        query = sa.select(REQUESTS.c.key).where(
+            REQUESTS.c.campaign == campaign, REQUESTS.c.key.in_(keys)
+        )
+
+        def read() -> frozenset[str]:
+            with connected(self.engine, writes=False) as connection:
+                return frozenset(connection.execute(query).scalars())
+
+        return patiently(self.engine, read)
+
     def taken(self, campaign: str) -> CampaignExists:
         """The error for a name that is in use."""
         return CampaignExists(f"{self} holds a campaign {campaign!r} already; choose another name.")
@@ -159,9 +176,9 @@ class Store:
         return NoSuchCampaign(f"{self} holds no campaign {campaign!r}; {hint}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Held:
-    """A campaign within one transaction."""
+    """A campaign within one transaction; it moves on with what is appended."""
 
     store: Store
     connection: sa.Connection
@@ -171,12 +188,16 @@ class Held:
 
     def read(self, after: int, tip: str) -> Log:
         """The events after a version, as `Store.read` gives them."""
-        rows = self.connection.execute(
-            sa.select(EVENTS)
-            .where(EVENTS.c.campaign == self.campaign, EVENTS.c.version > after)
-            .where(EVENTS.c.version <= self.version)
-            .order_by(EVENTS.c.version)
-        ).all()
+        rows = (
+            self.connection.execute(
+                sa.select(EVENTS)
+                .where(EVENTS.c.campaign == self.campaign, EVENTS.c.version > after)
+                .where(EVENTS.c.version <= self.version)
+                .order_by(EVENTS.c.version)
+            ).all()
+            if (self.version, self.tip) != (after, tip)
+            else ()
+        )
         log = []
         for place, row in enumerate(rows, start=after + 1):
             tip = chained(tip, self.campaign, place, row.command, row.body)
@@ -193,23 +214,51 @@ class Held:
             )
         return tuple(log), tip
 
-    def append(self, events: Sequence[Event]) -> int:
-        """Adds events; returns the version they bring the campaign to."""
-        version, tip, rows = self.version, self.tip, []
+    def append(self, events: Sequence[Event]) -> tuple[Entry, ...]:
+        """Adds the events of one command; returns them as entries of the log."""
+        command, rows, entries = self.version + 1, [], []
         for event in events:
-            version += 1
+            self.version += 1
             body = encoded(event)
-            tip = chained(tip, self.campaign, version, self.version + 1, body)
-            row = {"campaign": self.campaign, "version": version, "command": self.version + 1}
-            rows.append({**row, "body": body, "hash": tip})
+            self.tip = chained(self.tip, self.campaign, self.version, command, body)
+            row = {"campaign": self.campaign, "version": self.version, "command": command}
+            rows.append({**row, "body": body, "hash": self.tip})
+            entries.append(Entry(self.version, command, decoded(body)))
         if rows:
             self.connection.execute(sa.insert(EVENTS), rows)
             self.connection.execute(
                 sa.update(CAMPAIGNS)
                 .where(CAMPAIGNS.c.name == self.campaign)
-                .values(version=version, tip=tip)
+                .values(version=self.version, tip=self.tip)
             )
-        return version
+        return tuple(entries)
+
+    def answered(self, key: str) -> "Remembered | None":
+        """What was answered to the command of this key, if it was recorded before."""
+        query = sa.select(REQUESTS).where(
+            REQUESTS.c.campaign == self.campaign, REQUESTS.c.key == key
+        )
+        row = self.connection.execute(query).first()
+        return None if row is None else Remembered(row.digest, row.version, json.loads(row.answer))
+
+    def remember(self, key: str, what: "Remembered") -> None:
+        """Keeps an answer, in the same transaction as the events it tells of."""
+        row = {"campaign": self.campaign, "key": key, "digest": what.digest}
+        answer = json.dumps(what.answer, allow_nan=False, separators=(",", ":"))
+        new = {**row, "version": what.version, "answer": answer}
+        self.connection.execute(sa.insert(REQUESTS), new)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The answer to a command that came with a key."""
+
+    digest: str
+    """Of what was commanded: a key stands for one command only."""
+    version: int
+    """Of the campaign when it had been carried out."""
+    answer: Any
+    """Plain values, as JSON holds them."""
 
 
 def _tip(

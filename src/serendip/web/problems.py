@@ -35,7 +35,7 @@ class FieldProblem(BaseModel):
 class Problem(BaseModel):
     """An error as RFC 9457 describes it."""
 
-    type: str = Field("about:blank", description="A URI for the kind of problem.")
+    type: str = Field(default="about:blank", description="A URI for the kind of problem.")
     title: str = Field(description="The kind of problem, in short.")
     status: int = Field(description="The status of HTTP.", ge=400, le=599)
     detail: str = Field(description="One or two sentences: what came, and what to do.")
