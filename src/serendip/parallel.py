@@ -25,7 +25,7 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
                 yield index, work(task)
         return
     pool = ProcessPoolExecutor(
-        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_ready
+        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=ready
     )
     try:
         waiting = {pool.submit(work, task): index for index, task in enumerate(tasks)}
@@ -35,7 +35,8 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Iterator[t
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _ready() -> None:
+def ready() -> None:
+    """Prepares a process that works for another: one thread, and it leaves with its parent."""
     os.environ["SERENDIP_THREADS"] = "1"
     one_blas_thread()
     Thread(target=_leave_with_parent, daemon=True).start()

@@ -24,6 +24,9 @@ class Refused(SerendipError):
         self.status = status
         self.headers = dict(headers or {})
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return Refused, (self.status, str(self), self.headers)
+
 
 class FieldProblem(BaseModel):
     """What is wrong with one part of a request."""

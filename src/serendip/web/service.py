@@ -1,96 +1,118 @@
 """Campaigns as the server sees them: everything goes through `serendip.campaigns`."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from fastapi import UploadFile
+
+from serendip.campaigns.asking import Ask
 from serendip.campaigns.campaign import Campaign
-from serendip.campaigns.events import Entry
-from serendip.campaigns.exports import Status
+from serendip.campaigns.chronicle import Chronicle, Command, Request
+from serendip.campaigns.deeds import now, rebudgeted, user
+from serendip.campaigns.events import Event
+from serendip.campaigns.exports import Status, event_table, proposal_table, result_table, status_of
 from serendip.campaigns.pool_file import Candidates
-from serendip.campaigns.spec import Settings
-from serendip.campaigns.state import State
+from serendip.campaigns.results import decide
 from serendip.campaigns.store import Store
+from serendip.campaigns.undoing import taken_back
+from serendip.spec import known
+from serendip.web import work
+from serendip.web.answers import Proposed, Reading, Told, Undone
+from serendip.web.lanes import Ended
+from serendip.web.opened import OpenCampaigns, done, unavailable
+from serendip.web.settings import ServeSettings
+from serendip.web.tables import Tables
+from serendip.web.views import Views
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from serendip.campaigns.forecast import Forecast
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
-    """A campaign as its log stood at one moment; nothing in it changes afterwards."""
-
-    name: str
-    settings: Settings
-    state: State
-    log: tuple[Entry, ...]
-    status: Status
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a tell recorded."""
-
-    version: int
-    measured: int
-    failed: int
-    excluded: int
-    corrected: int
-    repeats: tuple[str, ...]
-    """Candidates whose result was told before, with the same value."""
-    unproposed: tuple[str, ...]
-    """Candidates that the campaign had not proposed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """What an ask proposed."""
-
-    version: int
-    proposals: tuple[Mapping[str, Any], ...]
-    """As rows of the table that `serendip ask` writes: the user's columns and the reasons."""
+_FILES = ("pool", "edges", "prior_data")
 
 
 class Campaigns:
-    """The campaigns of one store. No method blocks the event loop."""
+    """The campaigns of one store. No method blocks the event loop.
 
-    def __init__(self, store: str | None) -> None:
-        self.store = Store.open(store, create=True)
-        self._lock = Lock()
+    What methods return is not to be changed, for others get the same. `who` is the one who acts; a
+    `key` makes a request safe to repeat: the second time it changes nothing and gets the answer of
+    the first.
+    """
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self.store = Store.open(settings.store, create=True)
+        self.tables = Tables(settings, self.store.folder)
+        self._campaigns = OpenCampaigns(self.store)
+        self.where = self._campaigns.where
+        self._views = Views(self._campaigns.where, self._campaigns.viewer)
+
+    def start(self) -> None:
+        """Gets ready for the first request."""
+        self._campaigns.start()
+        asyncio.get_running_loop().run_in_executor(None, self.tables.tidy)
+
+    def close(self) -> None:
+        """Ends the processes."""
+        self._campaigns.close()
+        self.tables.close()
+
+    # --- reading ---------------------------------------------------------------------------------
 
     async def overview(self) -> tuple[Status, ...]:
-        """Every campaign of the store in figures."""
+        """Every campaign of the store in figures, by name."""
+        infos = await self._campaigns.run(self.store.campaigns)
+        found = [await self._campaigns.get(info.name) for info in infos]
 
         def read() -> tuple[Status, ...]:
             return tuple(
-                Campaign(self.store, info.name).status() for info in self.store.campaigns()
+                self._status(info.name, one.desk.chronicle(info.version))
+                for info, one in zip(infos, found, strict=True)
             )
 
-        return await asyncio.to_thread(read)
+        return await self._campaigns.run(read)
 
     async def read(self, name: str) -> Reading:
         """A campaign as it stands now."""
-        return await asyncio.to_thread(self._reading, name)
+        one = await self._campaigns.get(name)
 
-    def _reading(self, name: str) -> Reading:
-        campaign = Campaign(self.store, name)
-        return Reading(name, campaign.settings, campaign.state, campaign.log, campaign.status())
+        def read() -> Reading:
+            seen = one.desk.chronicle()
+            settings = one.desk.settings()
+            return Reading(name, settings, seen.state, seen.log, self._status(name, seen))
+
+        return await self._campaigns.run(read)
+
+    def _status(self, name: str, seen: Chronicle) -> Status:
+        return status_of(name, str(self.store), seen.log, seen.state)
 
     async def candidates(self, name: str) -> Candidates:
         """The pool of a campaign, with the user's columns."""
-        return await asyncio.to_thread(lambda: Campaign(self.store, name).candidates)
+        one = await self._campaigns.get(name)
+        return await self._campaigns.run(one.desk.candidates)
 
     async def table(self, name: str, what: str) -> "pd.DataFrame":
         """`results`, `pending` or `events` as a table, as `serendip export` writes it."""
-        return await asyncio.to_thread(lambda: Campaign(self.store, name).export(what))
+        one = await self._campaigns.get(name)
+
+        def made() -> "pd.DataFrame":
+            seen, settings = one.desk.chronicle(), one.desk.settings()
+            tables: dict[str, Callable[[], pd.DataFrame]] = {
+                "results": lambda: result_table(settings, one.desk.candidates(), seen.state),
+                "pending": lambda: proposal_table(
+                    settings, one.desk.candidates(), tuple(seen.state.pending.values())
+                ),
+                "events": lambda: event_table(seen.log, seen.state),
+            }
+            return tables[known(what, tables, "table", "tables")]()
+
+        return await self._campaigns.run(made)
+
+    # --- acting ----------------------------------------------------------------------------------
 
     async def ask(
         self,
@@ -101,27 +123,20 @@ class Campaigns:
         who: str | None = None,
         key: str | None = None,
     ) -> Proposed:
-        """The next proposals.
+        """The next proposals, recorded.
 
         Args:
             name: Of the campaign.
             count: How many; by default the campaign's batch.
             retry_failed: Whether candidates that failed may be proposed again.
             who: Who asks.
-            key: A key that makes the request safe to repeat: the second time it changes nothing,
-                and gets the first answer.
+            key: See the class.
         """
-
-        def ask() -> Proposed:
-            with self._lock:
-                campaign = Campaign(self.store, name, who)
-                rows = campaign.ask(count, retry_failed).to_dict("records")
-                return Proposed(
-                    campaign.state.version,
-                    tuple({str(k): v for k, v in row.items()} for row in rows),
-                )
-
-        return await asyncio.to_thread(ask)
+        one = await self._campaigns.get(name)
+        wanted = one.desk.settings().batch if count is None else count
+        request = None if key is None else Request.of(key, "ask", wanted, retry_failed)
+        version, rows = await one.asking(Ask(who or user(), wanted, retry_failed, request))
+        return Proposed(version, tuple(rows))
 
     async def tell(
         self,
@@ -139,25 +154,18 @@ class Campaigns:
             results: What came out.
             correct: Whether labels that were told before are replaced.
             who: Who tells.
-            key: As in `ask`.
+            key: See the class.
         """
+        one = await self._campaigns.get(name)
+        outcomes = await self._campaigns.run(lambda: one.desk.opened().outcomes(results))
+        request = None if key is None else Request.of(key, "tell", outcomes, correct)
 
-        def tell() -> Told:
-            with self._lock:
-                campaign = Campaign(self.store, name, who)
-                made = campaign.tell(results, correct)
-            kinds = [type(event).__name__ for event in made.events]
-            return Told(
-                campaign.state.version,
-                kinds.count("Told"),
-                kinds.count("Failed"),
-                kinds.count("Excluded"),
-                kinds.count("Corrected"),
-                made.repeats,
-                made.unproposed,
-            )
+        def decision(found: Chronicle) -> tuple[Sequence[Event], dict[str, Any]]:
+            made = decide(found.state, outcomes, who or user(), now(), correct)
+            return made.events, Told.plain(made)
 
-        return await asyncio.to_thread(tell)
+        answer = await one.writing(Command(decision, request))
+        return Told.of(answer.version, answer.outcome)
 
     async def undo(
         self,
@@ -167,38 +175,55 @@ class Campaigns:
         version: int | None = None,
         who: str | None = None,
         key: str | None = None,
-    ) -> tuple[str, ...]:
+    ) -> Undone:
         """Takes back the last command, the last of a candidate, or one event; says what."""
-        return await asyncio.to_thread(lambda: Campaign(self.store, name, who).undo(item, version))
+        one = await self._campaigns.get(name)
+        request = None if key is None else Request.of(key, "undo", item, version)
 
-    async def rebudget(self, name: str, budget: int, *, who: str | None = None) -> None:
-        """Changes how many experiments there is money for."""
-        await asyncio.to_thread(lambda: Campaign(self.store, name, who).rebudget(budget))
+        def decision(found: Chronicle) -> tuple[Sequence[Event], list[str]]:
+            by = who or user()
+            events, words = taken_back(found.log, found.state, by, now(), item, version)
+            return events, list(words)
+
+        answer = await one.writing(Command(decision, request))
+        return Undone(answer.version, tuple(answer.outcome))
+
+    async def rebudget(
+        self, name: str, budget: int, *, who: str | None = None, key: str | None = None
+    ) -> int:
+        """Changes how many experiments there is money for; returns the version after it."""
+        one = await self._campaigns.get(name)
+        request = None if key is None else Request.of(key, "budget", budget)
+        command: Command[None] = Command(
+            lambda found: ([rebudgeted(found.state, budget, who or user(), now())], None), request
+        )
+        return (await one.writing(command)).version
 
     async def create(self, settings: Mapping[str, Any], *, who: str | None = None) -> Status:
-        """Begins a campaign; `settings["pool"]` is a path that `keep` returned."""
-        return await asyncio.to_thread(lambda: Campaign.create(settings, self.store, who).status())
+        """Begins a campaign; its files are paths that `kept` gave."""
+        settled = {
+            name: str(await self.tables.settled(Path(value))) if name in _FILES and value else value
+            for name, value in settings.items()
+        }
+        lane = self._campaigns.viewer(str(settings.get("name")))
+        future, _ = lane.submit(work.begin, self._campaigns.where, settled, who)
+        return await done(future)
 
-    async def keep(self, name: str, data: bytes) -> Path:
-        """A file that was sent in, checked and kept beside the store; its path."""
-        raise NotImplementedError
+    # --- computing -------------------------------------------------------------------------------
 
-    async def compute(
-        self,
-        name: str,
-        function: Callable[Concatenate[Campaign, P], T],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
+    async def compute(self, name: str, function: Callable[..., T], *args: Any) -> T:
         """What a function of a module makes of a campaign, in another process.
 
-        The function must do its own `campaign.refresh()`-less reading: it is given a campaign that
-        is current, must not write to it, and returns something that can travel. The answer is kept
-        until the campaign changes, so the same function with the same arguments costs once.
+        The function is given the campaign, with the news, and the arguments, which must be
+        hashable; it writes nothing and returns something that can travel. The answer is kept until
+        the campaign changes, so it costs once whoever asks.
         """
-        return await asyncio.to_thread(
-            lambda: function(Campaign(self.store, name), *args, **kwargs)
-        )
+        one = await self._campaigns.get(name)
+        seen = await self._campaigns.run(one.desk.chronicle)
+        try:
+            return await self._views.get(name, seen.state.version, function, args)
+        except Ended as problem:
+            raise unavailable(problem) from None
 
     async def forecast(self, name: str) -> "Forecast":
         """What the budget will bring, and whether to stop."""
@@ -211,3 +236,13 @@ class Campaigns:
     async def report(self, name: str) -> str:
         """A self-contained HTML page."""
         return await self.compute(name, Campaign.report)
+
+    # --- tables sent in --------------------------------------------------------------------------
+
+    async def keep(self, name: str, source: UploadFile | bytes) -> str:
+        """The id of a table that was sent in, once it is known to be one."""
+        return await self.tables.keep(name, source)
+
+    def kept(self, id: str) -> Path:
+        """Where a table that was sent in is kept."""
+        return self.tables.path(id)
