@@ -163,3 +163,21 @@ def _beside(frame: "pd.DataFrame", figures: Mapping[str, Sequence[Any]]) -> "pd.
 def rounded(value: float) -> float:
     """Six significant digits: more would only look exact."""
     return float(f"{value:.6g}")
+
+
+def shown_columns(
+    settings: Settings, candidates: Candidates, count: int
+) -> tuple[tuple[str, ...], int]:
+    """The user's columns, those that tell candidates apart by words first, and how many lead.
+
+    Args:
+        settings: Of the campaign.
+        candidates: Of the pool.
+        count: How many there is room for.
+    """
+    frame, left_out = candidates.frame, {settings.label, settings.id}
+    names = [str(name) for name in frame.columns if name not in left_out]
+    used = [name for name in names if name not in settings.ignore]
+    by_words = sorted(used, key=lambda name: frame[name].dtype.kind in "biufc")[:count]
+    leading = [name for name in names if name in by_words]
+    return (*leading, *(name for name in names if name not in by_words)), len(leading)

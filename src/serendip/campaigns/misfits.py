@@ -40,6 +40,7 @@ def misfits(
     roles: Mapping[str, Role],
     labels: Labels,
     impute: bool = False,
+    replayed: bool = False,
 ) -> tuple[Misfit, ...]:
     """Cells and columns that cannot be what they are said to be; a few of each column.
 
@@ -48,6 +49,7 @@ def misfits(
         roles: Of its columns.
         labels: What may be written as a result.
         impute: Whether empty cells of features are filled in.
+        replayed: Whether every row needs a result, for a backtest, rather than some having none.
     """
     found: list[Misfit] = []
     matrix = Role.row in roles.values()
@@ -55,9 +57,18 @@ def misfits(
         role, column = roles.get(str(name), Role.ignored), frame[name]
         if role is Role.ignored or (matrix and role in (Role.number, Role.category)):
             continue
-        wrong = _WRONG[role](column, labels, impute)
+        wrong = _WRONG[role](column, _Kind(labels, impute, replayed))
         found += [_misfit(column, at, says) for at, says in islice(wrong, _EACH)]
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What the table is for."""
+
+    labels: Labels
+    impute: bool
+    replayed: bool
 
 
 def _misfit(column: "Column", place: int | None, says: str) -> Misfit:
@@ -73,7 +84,7 @@ def _gaps(column: "Column", says: str) -> Wrong:
         yield int(place), says
 
 
-def _wrong_id(column: "Column", labels: Labels, impute: bool) -> Wrong:
+def _wrong_id(column: "Column", kind: _Kind) -> Wrong:
     yield from _gaps(column, "Every candidate needs a name.")
     first: dict[str, int] = {}
     values = column.tolist()
@@ -87,12 +98,12 @@ def _wrong_id(column: "Column", labels: Labels, impute: bool) -> Wrong:
 _EMPTY = "Empty; fill it in, or let empty cells be filled in below."
 
 
-def _wrong_number(column: "Column", labels: Labels, impute: bool) -> Wrong:
+def _wrong_number(column: "Column", kind: _Kind) -> Wrong:
     present = column.notna().to_numpy()
     if not present.any():
         yield None, "The column is empty; it cannot be used."
         return
-    if not impute:
+    if not kind.impute:
         yield from _gaps(column, _EMPTY)
     values = column.tolist()
     texts = {str(one) for one in column.dropna().unique() if isinstance(one, str)}
@@ -109,16 +120,16 @@ def _wrong_number(column: "Column", labels: Labels, impute: bool) -> Wrong:
         yield None, f"Numbers such as {min(plain)!r} can be read in two ways; use a decimal point."
 
 
-def _wrong_category(column: "Column", labels: Labels, impute: bool) -> Wrong:
+def _wrong_category(column: "Column", kind: _Kind) -> Wrong:
     n_levels, n = int(column.nunique()), int(column.notna().sum())
     if n_levels > MAX_LEVELS or (n_levels == n and n > 2):
         many = "all different" if n_levels == n else f"{n_levels:,} different ones"
         yield None, f"Too many kinds ({many}) to be categories; do not use the column."
-    if not impute:
+    if not kind.impute:
         yield from _gaps(column, _EMPTY)
 
 
-def _wrong_smiles(column: "Column", labels: Labels, impute: bool) -> Wrong:
+def _wrong_smiles(column: "Column", kind: _Kind) -> Wrong:
     from serendip.campaigns.molecules import unreadable
 
     try:
@@ -132,7 +143,7 @@ def _wrong_smiles(column: "Column", labels: Labels, impute: bool) -> Wrong:
         yield place, says
 
 
-def _wrong_label(column: "Column", labels: Labels, impute: bool) -> Wrong:
+def _wrong_label(column: "Column", kind: _Kind) -> Wrong:
     from serendip.campaigns.results import EXCLUDED, FAILED, word_of, written_label
 
     if column.notna().all():
@@ -145,15 +156,15 @@ def _wrong_label(column: "Column", labels: Labels, impute: bool) -> Wrong:
         )
     values = column.tolist()
     for place in np.flatnonzero(column.notna().to_numpy()).tolist():
-        if word_of(values[place]) in (*FAILED, *EXCLUDED):
+        if not kind.replayed and word_of(values[place]) in (*FAILED, *EXCLUDED):
             continue
         try:
-            written_label(values[place], labels)
+            written_label(values[place], kind.labels)
         except InvalidInput as problem:
             yield place, str(problem)
 
 
-def _wrong_name(column: "Column", labels: Labels, impute: bool) -> Wrong:
+def _wrong_name(column: "Column", kind: _Kind) -> Wrong:
     yield from _gaps(column, "Empty; every candidate has a row and a column of the matrix.")
 
 

@@ -1,12 +1,20 @@
 """The pages, mounted at /."""
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+from serendip.web.pages import (
+    assets,
+    backtest,
+    beginning,
+    campaign,
+    candidates,
+    downloads,
+    history,
+    overview,
+    progress,
+)
 
-
-@router.get("/")
-async def index(request: Request) -> HTMLResponse:
-    """The campaigns of the store."""
-    return HTMLResponse("<!doctype html><html lang=en><title>serendip</title><h1>serendip</h1>")
+router = APIRouter(include_in_schema=False)
+for one in (assets, overview, beginning, progress, candidates, history, backtest, campaign):
+    router.include_router(one.router)
+router.include_router(downloads.router)  # last: it takes any NAME.csv of a campaign
