@@ -43,8 +43,10 @@ class Course:
     """(b,) Ψ of Thompson sampling."""
     least: Floats
     """(b,) the least Ψ of any choice, drawn ones included."""
+    after: Ints
+    """(b,) results that were in when the next batch was asked for, or are now."""
     bound: Floats
-    """(b,) on the regret after the batch."""
+    """(b,) on the regret then; NaN where nothing came in since."""
     regret: Floats
     """(t + 1,) after each result: what the best as many would have brought, less what was found,
     as believed now."""
@@ -106,17 +108,18 @@ def _in_user_units(
     )
     worst = np.maximum.accumulate(np.where(np.isfinite(ratio), ratio, 0.0)) if len(ratio) else ratio
     entropy = _entropy(problem, now.budget)
-    after = [*labels[1:], max(len(now.results), int(labels[-1]) + 1)] if len(labels) else []
+    after = np.append(labels, len(now.results))[1:]
     bound = [
-        width * generic_bound(float(one), entropy, max(1, int(count))) if one > 0 else np.nan
-        for one, count in zip(worst, after, strict=True)
+        width * generic_bound(float(one), entropy, int(end)) if one > 0 and end > begin else np.nan
+        for one, begin, end in zip(worst, labels, after, strict=True)
     ]
     return Course(
         labels=labels,
         ratio=width**2 * ratio,
         thompson=width**2 * thompson,
         least=width**2 * least,
-        bound=np.array(bound),
+        after=after,
+        bound=np.array(bound, dtype=np.float64),
         regret=_regret(problem, now),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from serendip.campaigns.events import Asked, Entry, Proposal
@@ -14,6 +15,10 @@ from serendip.core.labels import Continuous
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_SOME = 500
+"""Rows that are looked at to find the columns worth showing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +170,13 @@ def rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
+@lru_cache(maxsize=8)
 def shown_columns(
     settings: Settings, candidates: Candidates, count: int
 ) -> tuple[tuple[str, ...], int]:
-    """The user's columns, those that tell candidates apart by words first, and how many lead.
+    """The user's columns, those that tell candidates apart first, and how many of them lead.
+
+    Words lead, then numbers, then numbers that a word already says, such as the size of a ligand.
 
     Args:
         settings: Of the campaign.
@@ -178,6 +186,14 @@ def shown_columns(
     frame, left_out = candidates.frame, {settings.label, settings.id}
     names = [str(name) for name in frame.columns if name not in left_out]
     used = [name for name in names if name not in settings.ignore]
-    by_words = sorted(used, key=lambda name: frame[name].dtype.kind in "biufc")[:count]
-    leading = [name for name in names if name in by_words]
-    return (*leading, *(name for name in names if name not in by_words)), len(leading)
+    some = frame[used].head(_SOME)
+    words = [name for name in used if some[name].dtype.kind not in "biufc"]
+    said = {
+        name
+        for word in words
+        for name, kinds in some.groupby(word).nunique().max().items()
+        if kinds <= 1 and name not in words
+    }
+    chosen = sorted(used, key=lambda name: (name not in words, name in said))[:count]
+    leading = [name for name in names if name in chosen]
+    return (*leading, *(name for name in names if name not in chosen)), len(leading)

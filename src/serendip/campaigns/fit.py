@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from serendip.campaigns.events import Asked, Entry, Proposal
+from serendip.campaigns.events import Asked, Created, Entry, Proposal, Told
 from serendip.campaigns.forecast import LEVEL
 from serendip.campaigns.predictions import N_DRAWS, held_out, label_scatter, moments_of
 from serendip.campaigns.view import CampaignView
@@ -49,8 +49,9 @@ class Fit:
 def fit_of(view: CampaignView, log: Sequence[Entry], rng: Generator) -> Fit:
     """Predicted and measured.
 
-    What was believed when a candidate was proposed is in the log; a result that nobody had asked
-    for is predicted from all the others. The scatter of a measurement is that estimated now.
+    What was believed when a candidate was proposed is in the log. A result that nobody had asked
+    for, or that was asked for before anything was known, is predicted from all the others. The
+    scatter of a measurement is that estimated now.
 
     Args:
         view: The campaign now.
@@ -79,13 +80,20 @@ def fit_of(view: CampaignView, log: Sequence[Entry], rng: Generator) -> Fit:
 
 
 def _believed(log: Sequence[Entry]) -> Mapping[str, Proposal]:
-    """The last proposal of each candidate."""
-    return {
-        one.item: one
-        for entry in log
-        if isinstance(entry.event, Asked)
-        for one in entry.event.proposals
-    }
+    """The last proposal of each candidate, of those made when some label was known."""
+    found: dict[str, Proposal] = {}
+    informed = False
+    for entry in log:
+        match entry.event:
+            case Created(known=known):
+                informed = bool(known)
+            case Told():
+                informed = True
+            case Asked(proposals=proposals) if informed:
+                found |= {one.item: one for one in proposals}
+            case _:
+                pass
+    return found
 
 
 @dataclass(frozen=True, slots=True)

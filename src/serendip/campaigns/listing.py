@@ -65,7 +65,8 @@ def listing(
     shown = predicted.iloc[order[(page - 1) * PAGE : page * PAGE]]
     rows = []
     for row in shown.astype(object).to_dict("records"):
-        rows.append({**row, "ours": {key: row[name] for key, name in ours.items()}})
+        plain: dict[str, Any] = {str(name): value for name, value in row.items()}
+        rows.append({**plain, "ours": {key: plain[name] for key, name in ours.items()}})
     return Listing(tuple(rows), len(places), page, n_pages)
 
 

@@ -191,13 +191,13 @@ def settings_of(roles: Mapping[str, Role], frame: "pd.DataFrame") -> dict[str, A
 
 
 WORDS: Mapping[Role, str] = {
-    Role.id: "Name of the candidate",
+    Role.id: "Name",
     Role.number: "Number",
     Role.category: "Category",
-    Role.smiles: "Molecule (SMILES)",
+    Role.smiles: "Molecule",
     Role.label: "Result",
     Role.ignored: "Not used",
-    Role.row: "Row of a matrix",
-    Role.column: "Column of a matrix",
+    Role.row: "Matrix row",
+    Role.column: "Matrix column",
 }
 """How people call the roles."""

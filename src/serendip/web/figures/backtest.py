@@ -7,7 +7,7 @@ import numpy as np
 
 from serendip.campaigns.view import shown
 from serendip.plots.curves import COLOURS, NAMES
-from serendip.web.figures.parts import Figure, axis, figure_of, numbers
+from serendip.web.figures.parts import Figure, axis, figure_of, numbers, steps_axis
 
 RANDOM = "random, expected"
 
@@ -62,4 +62,4 @@ def backtest_figure(curves: Mapping[str, Any], what: str) -> Figure:
     alt = f"Mean {named} by policy; at the end " + ", ".join(
         f"{NAMES.get(name, name)} {shown(float(value))}" for name, value in last.items()
     )
-    return figure_of(data, alt, xaxis=axis("labels bought"), yaxis=axis(named))
+    return figure_of(data, alt, xaxis=steps_axis("labels bought", len(random)), yaxis=axis(named))

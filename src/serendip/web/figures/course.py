@@ -8,7 +8,7 @@ from serendip.campaigns.course import Course
 from serendip.campaigns.fit import Fit
 from serendip.campaigns.forecast import Forecast
 from serendip.campaigns.view import percent, shown
-from serendip.web.figures.parts import Figure, axis, figure_of, numbers
+from serendip.web.figures.parts import Figure, axis, figure_of, numbers, steps_axis
 
 
 def progress_figure(totals: Sequence[float], future: Forecast, label: str) -> Figure:
@@ -33,7 +33,7 @@ def progress_figure(totals: Sequence[float], future: Forecast, label: str) -> Fi
         "name": f"{percent(future.level)} interval",
         "mode": "lines",
     }
-    data = [
+    data: list[Figure] = [
         {
             "x": [0, end],
             "y": [0, float(future.random_total)],
@@ -66,7 +66,7 @@ def progress_figure(totals: Sequence[float], future: Forecast, label: str) -> Fi
     return figure_of(
         data,
         alt,
-        xaxis=axis("results", rangemode="tozero"),
+        xaxis=steps_axis("results", end),
         yaxis=axis(f"sum of {label}", rangemode="tozero"),
     )
 
@@ -90,7 +90,7 @@ def fit_figure(fit: Fit, ids: Sequence[str], label: str) -> Figure:
     ahead = np.array(fit.ahead, dtype=bool)
     for mine, name, colour in (
         (ahead, "predicted before it was measured", "@accent"),
-        (~ahead, "not proposed: predicted from the others", "@warm"),
+        (~ahead, "predicted from the other results", "@warm"),
     ):
         if mine.any():
             data.append(
@@ -127,8 +127,7 @@ def fit_figure(fit: Fit, ids: Sequence[str], label: str) -> Figure:
 def regret_figure(found: Course, label: str) -> Figure:
     """The regret as believed now, and the theory's bound on its average."""
     steps = list(range(len(found.regret)))
-    after = [*found.labels[1:].tolist(), steps[-1]] if len(found.labels) else []
-    data = [
+    data: list[Figure] = [
         {
             "x": steps,
             "y": numbers(found.regret),
@@ -137,7 +136,7 @@ def regret_figure(found: Course, label: str) -> Figure:
             "name": "regret, as believed now",
         },
         {
-            "x": after,
+            "x": found.after.tolist(),
             "y": numbers(found.bound),
             "mode": "lines+markers",
             "line": {"color": "@soft", "dash": "dot", "width": 2},
@@ -148,7 +147,7 @@ def regret_figure(found: Course, label: str) -> Figure:
     return figure_of(
         data,
         alt,
-        xaxis=axis("results", rangemode="tozero"),
+        xaxis=steps_axis("results", steps[-1]),
         yaxis=axis(f"{label} missed", rangemode="tozero"),
     )
 
@@ -174,6 +173,6 @@ def ratio_figure(found: Course) -> Figure:
     return figure_of(
         data,
         alt,
-        xaxis=axis("results when the batch was asked for", rangemode="tozero"),
-        yaxis=axis("regret² per nat", type="log", exponentformat="power"),
+        xaxis=steps_axis("results when the batch was asked for", max([1, *found.labels.tolist()])),
+        yaxis=axis("regret² per nat", type="log", dtick="D2", tickformat="~s"),
     )

@@ -22,6 +22,13 @@ def figure_of(data: list[Figure], alt: str, **layout: Any) -> Figure:
     return {"data": data, "layout": layout, "alt": alt}
 
 
+def steps_axis(title: str, last: int) -> Figure:
+    """An axis of whole numbers from 0 on, with at most ten marks."""
+    size = 10 ** max(0, len(str(max(1, last))) - 2)
+    each = next(size * one for one in (1, 2, 5, 10, 20) if last <= 10 * size * one)
+    return {"title": {"text": title}, "rangemode": "tozero", "tick0": 0, "dtick": each}
+
+
 def axis(title: str, **more: Any) -> Figure:
     """An axis with a title."""
     return {"title": {"text": title}, **more}

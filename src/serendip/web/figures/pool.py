@@ -49,27 +49,38 @@ def map_figure(mapped: Mapped, colour: str, label: str) -> Figure:
                 "marker": marker,
                 "name": name,
                 "customdata": [points.ids[at] for at in np.flatnonzero(mine)],
-                "text": [_about(points, at, label) for at in np.flatnonzero(mine)],
+                "text": [_about(points, at, label) for at in np.flatnonzero(mine).tolist()],
                 "hovertemplate": "%{text}<extra></extra>",
             }
         )
     title = "expected" if colour == "expected" else "uncertainty"
-    axes = {"showticklabels": False, "zeroline": False, "showgrid": False}
     alt = (
         f"Map of {len(points.ids)} of {mapped.n} candidates by "
         f"{'principal components' if mapped.map.method == 'pca' else 'UMAP'}, coloured by {colour}."
     )
-    figure = figure_of(data, alt, xaxis=dict(axes), yaxis=dict(axes), hovermode="closest")
+    figure = figure_of(data, alt, xaxis=_bare(), yaxis=_bare(), hovermode="closest")
     if values is not None:
+        figure["layout"]["showlegend"] = False
         figure["layout"]["coloraxis"] = {
             "colorscale": "Viridis",
             "colorbar": {
-                "title": {"text": title, "side": "right"},
+                "title": {"text": title},
                 "thickness": 12,
                 "outlinewidth": 0,
             },
         }
     return figure
+
+
+def _bare() -> Figure:
+    """An axis whose numbers mean nothing."""
+    return {
+        "showticklabels": False,
+        "zeroline": False,
+        "showgrid": False,
+        "showline": False,
+        "ticks": "",
+    }
 
 
 def _about(points: Shown, at: int, label: str) -> str:
@@ -108,7 +119,7 @@ def matrix_figure(found: MatrixShown, label: str) -> Figure:
             "hovertemplate": "%{text}<extra></extra>",
             "colorscale": "Viridis",
             "colorbar": {
-                "title": {"text": f"expected {label}", "side": "right"},
+                "title": {"text": f"expected {label}"},
                 "thickness": 12,
                 "outlinewidth": 0,
             },
@@ -176,6 +187,5 @@ def graph_figure(found: GraphShown, label: str) -> Figure:
                     "hovertemplate": "%{text}<extra></extra>",
                 }
             )
-    axes = {"showticklabels": False, "zeroline": False, "showgrid": False}
     alt = f"{len(points.ids)} candidates around the proposals, and the edges among them."
-    return figure_of(data, alt, xaxis=dict(axes), yaxis=dict(axes), hovermode="closest")
+    return figure_of(data, alt, xaxis=_bare(), yaxis=_bare(), hovermode="closest")

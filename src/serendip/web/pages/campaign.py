@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -20,13 +21,26 @@ from serendip.web.service import Campaigns
 router = APIRouter(include_in_schema=False, prefix="/campaigns/{name}")
 
 _GUARDED = [Depends(csrf_checked)]
+_AT_ONCE = 5000
+"""Candidates up to which the page is made in one go."""
 
 
 @router.get("")
 async def page(request: Request, name: str, began: str = "", item: str = "") -> HTMLResponse:
     """The campaign; `item` is a candidate whose result somebody wants to type."""
+    reading = await request.app.state.campaigns.read(name)
+    if reading.status.candidates > _AT_ONCE:
+        query = urlencode({"began": began, "item": item})
+        context = {"section": "campaigns", "reading": reading, "query": query}
+        return render(request, "campaign_later.html", context)
+    return await bench(request, name, began, item)
+
+
+@router.get("/bench")
+async def bench(request: Request, name: str, began: str = "", item: str = "") -> HTMLResponse:
+    """The part of the page that needs the pool, which takes a while to read if it is large."""
     added = {"item": item, "value": "", "problems": {}}
-    return await _answer(request, name, {"began": bool(began), "added": added}, whole=True)
+    return await _answer(request, name, {"began": bool(began), "added": added})
 
 
 @router.get("/news")
@@ -183,13 +197,12 @@ async def _answer(
     typed: Mapping[str, str] | None = None,
     against: Mapping[str, Objection] | None = None,
     status: int = 200,
-    whole: bool = False,
 ) -> HTMLResponse:
     """The page, or the part of it that changes, after something was done."""
     campaigns: Campaigns = request.app.state.campaigns
     reading = await campaigns.read(name)
     candidates = await campaigns.candidates(name)
-    part = "HX-Request" in request.headers and not whole
+    part = "HX-Request" in request.headers
     bench = await asyncio.to_thread(workbench, reading, candidates, typed, against)
     context = {
         "section": "campaigns",

@@ -34,6 +34,7 @@ def environment() -> Environment:
     made.globals |= {"asset": asset, "at": at, "csrf_field": csrf_field, "csrf_token": csrf_token}
     made.filters |= {
         "shown": lambda value: "–" if value is None else shown(float(value)),
+        "total": lambda value: "–" if value is None else total(float(value)),
         "percent": percent,
         "counted": counted,
         "moment": moment,
@@ -77,6 +78,11 @@ def named(written: str) -> str:
     return " ".join("".join(one if one.isprintable() else " " for one in written).split())[
         :_LONGEST_NAME
     ]
+
+
+def total(value: float) -> str:
+    """A sum, with one digit after the point while it is small."""
+    return f"{value:,.1f}" if 0.1 <= abs(value) < 1000 else shown(value)
 
 
 def counted(count: int, noun: str, many: str = "") -> str:

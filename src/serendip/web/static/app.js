@@ -94,6 +94,20 @@
     update();
   };
 
+  /* --- forms that take a while ---------------------------------------------------------------- */
+  document.addEventListener("submit", (event) => {
+    const button = event.target.querySelector("button[data-busy]");
+    if (!button || event.defaultPrevented) return;
+    const spinner = document.createElement("span");
+    spinner.className = "spinner";
+    button.dataset.rest = button.textContent;
+    button.replaceChildren(spinner, ` ${button.dataset.busy}`);
+    setTimeout(() => { button.disabled = true; });
+  });
+  window.addEventListener("pageshow", () => {
+    for (const button of document.querySelectorAll("button[data-rest]")) { button.disabled = false; button.textContent = button.dataset.rest; }
+  });
+
   /* --- small windows that close when one looks elsewhere ------------------------------------- */
   document.addEventListener("click", (event) => {
     for (const one of document.querySelectorAll("details[data-popover][open]"))

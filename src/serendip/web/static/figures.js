@@ -34,7 +34,7 @@
       ...own,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: css("ink") },
-      margin: { l: 54, r: 14, t: 10, b: 46 },
+      margin: { l: 54, r: 14, t: 8, b: 42 },
       hoverlabel: { bgcolor: css("raised"), bordercolor: css("line-strong"), font: { color: css("ink") }, align: "left" },
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", xanchor: "left", font: { color: css("soft") }, bgcolor: "rgba(0,0,0,0)" },
       xaxis: { ...axis, ...own.xaxis, title: title(own.xaxis) },
