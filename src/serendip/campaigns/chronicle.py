@@ -112,35 +112,36 @@ def record(
 
     def alone(held: Held) -> tuple[Chronicle, Answers[T]]:
         now = seen.after(*held.read(len(seen.log), seen.tip))
-        answers: Answers[T] = []
-        for command in plan(now):
+        commands = plan(now)
+        keys = [one.request.key for one in commands if one.request is not None]
+        known, answers = held.answered(keys), list[Answer[T] | SerendipError]()
+        for command in commands:
+            request = command.request
             try:
-                repeated = _repeated(held, command.request)
-                if repeated is not None:
-                    answers.append(Answer(repeated.version, repeated.answer))
+                if request is not None and request.key in known:
+                    answers.append(_repeated(request, known[request.key]))
                     continue
                 events, outcome = command.decide(now)
             except SerendipError as problem:
                 answers.append(problem)
                 continue
             now = now.after(held.append(events), held.tip)
-            if command.request is not None:
-                asked = command.request
-                held.remember(asked.key, Remembered(asked.digest, held.version, outcome))
+            if request is not None:
+                known[request.key] = Remembered(request.digest, held.version, outcome)
+                held.remember(request.key, known[request.key])
             answers.append(Answer(held.version, outcome))
         return now, answers
 
     return store.holding(name, alone)
 
 
-def _repeated(held: Held, request: Request | None) -> Remembered | None:
-    found = None if request is None else held.answered(request.key)
-    if found is not None and request is not None and found.digest != request.digest:
+def _repeated(request: Request, found: Remembered) -> Answer[Any]:
+    if found.digest != request.digest:
         raise KeyTaken(
             f"The key {request.key!r} was used for another request before; use a new key for "
             "every request, and the same one only to repeat it."
         )
-    return found
+    return Answer(found.version, found.answer)
 
 
 def one_of(answers: Answers[T]) -> Answer[T]:

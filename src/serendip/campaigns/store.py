@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,12 +52,15 @@ class Store:
     engine: sa.Engine
 
     @classmethod
-    def open(cls, where: str | Path | None = None, create: bool = False) -> "Store":
+    def open(
+        cls, where: str | Path | None = None, create: bool = False, resident: bool = False
+    ) -> "Store":
         """The store at a path or URL; else at SERENDIP_STORE, else serendip.db in this folder.
 
         Args:
             where: A SQLite file, or a postgresql:// URL.
             create: Whether a SQLite file that is not there may be made.
+            resident: Whether the process stays, and may keep connections.
         """
         url = store_url(where if where is not None else os.environ.get("SERENDIP_STORE") or None)
         if url.get_backend_name() == "sqlite":
@@ -69,7 +72,7 @@ class Store:
                     f"There is no store {file}; go to the folder of the campaign, name its store "
                     "with --store, or begin one with `serendip init`."
                 )
-        store = cls(engine_of(url))
+        store = cls(engine_of(url, resident))
         patiently(store.engine, lambda: ensure_schema(store.engine))
         return store
 
@@ -105,6 +108,7 @@ class Store:
                     raise self.taken(campaign) from None
                 held = Held(self, connection, campaign, 0, ROOT)
                 held.append([event])
+                held.flush()
                 return held.version
 
         return patiently(self.engine, write)
@@ -131,7 +135,10 @@ class Store:
 
         def held() -> T:
             with connected(self.engine, writes=True) as connection:
-                return action(Held(self, connection, campaign, *_tip(self, connection, campaign)))
+                mine = Held(self, connection, campaign, *_tip(self, connection, campaign))
+                outcome = action(mine)
+                mine.flush()
+                return outcome
 
         return patiently(self.engine, held)
 
@@ -150,17 +157,12 @@ class Store:
 
     def answered(self, campaign: str, keys: Sequence[str]) -> frozenset[str]:
         """Which of these keys came with commands that are recorded."""
-        if not keys:
-            return frozenset()
-        query = sa.select(REQUESTS.c.key).where(
-            REQUESTS.c.campaign == campaign, REQUESTS.c.key.in_(keys)
-        )
 
         def read() -> frozenset[str]:
             with connected(self.engine, writes=False) as connection:
-                return frozenset(connection.execute(query).scalars())
+                return frozenset(Held(self, connection, campaign, 0, ROOT).answered(keys))
 
-        return patiently(self.engine, read)
+        return patiently(self.engine, read) if keys else frozenset()
 
     def taken(self, campaign: str) -> CampaignExists:
         """The error for a name that is in use."""
@@ -185,9 +187,12 @@ class Held:
     campaign: str
     version: int
     tip: str
+    _events: list[dict[str, Any]] = field(default_factory=list)
+    _requests: list[dict[str, Any]] = field(default_factory=list)
 
     def read(self, after: int, tip: str) -> Log:
         """The events after a version, as `Store.read` gives them."""
+        self.flush()
         rows = (
             self.connection.execute(
                 sa.select(EVENTS)
@@ -216,37 +221,46 @@ class Held:
 
     def append(self, events: Sequence[Event]) -> tuple[Entry, ...]:
         """Adds the events of one command; returns them as entries of the log."""
-        command, rows, entries = self.version + 1, [], []
+        command, entries = self.version + 1, []
         for event in events:
             self.version += 1
             body = encoded(event)
             self.tip = chained(self.tip, self.campaign, self.version, command, body)
             row = {"campaign": self.campaign, "version": self.version, "command": command}
-            rows.append({**row, "body": body, "hash": self.tip})
+            self._events.append({**row, "body": body, "hash": self.tip})
             entries.append(Entry(self.version, command, decoded(body)))
-        if rows:
-            self.connection.execute(sa.insert(EVENTS), rows)
+        return tuple(entries)
+
+    def answered(self, keys: Sequence[str]) -> "dict[str, Remembered]":
+        """What was answered to the commands of these keys, if they were recorded before."""
+        if not keys:
+            return {}
+        query = sa.select(REQUESTS).where(
+            REQUESTS.c.campaign == self.campaign, REQUESTS.c.key.in_(keys)
+        )
+        return {
+            row.key: Remembered(row.digest, row.version, json.loads(row.answer))
+            for row in self.connection.execute(query)
+        }
+
+    def remember(self, key: str, what: "Remembered") -> None:
+        """Keeps an answer, in the same transaction as the events it tells of."""
+        answer = json.dumps(what.answer, allow_nan=False, separators=(",", ":"))
+        row = {"campaign": self.campaign, "key": key, "digest": what.digest}
+        self._requests.append({**row, "version": what.version, "answer": answer})
+
+    def flush(self) -> None:
+        """Writes what was appended and remembered; it is kept when the transaction ends."""
+        if self._events:
+            self.connection.execute(sa.insert(EVENTS), self._events)
             self.connection.execute(
                 sa.update(CAMPAIGNS)
                 .where(CAMPAIGNS.c.name == self.campaign)
                 .values(version=self.version, tip=self.tip)
             )
-        return tuple(entries)
-
-    def answered(self, key: str) -> "Remembered | None":
-        """What was answered to the command of this key, if it was recorded before."""
-        query = sa.select(REQUESTS).where(
-            REQUESTS.c.campaign == self.campaign, REQUESTS.c.key == key
-        )
-        row = self.connection.execute(query).first()
-        return None if row is None else Remembered(row.digest, row.version, json.loads(row.answer))
-
-    def remember(self, key: str, what: "Remembered") -> None:
-        """Keeps an answer, in the same transaction as the events it tells of."""
-        row = {"campaign": self.campaign, "key": key, "digest": what.digest}
-        answer = json.dumps(what.answer, allow_nan=False, separators=(",", ":"))
-        new = {**row, "version": what.version, "answer": answer}
-        self.connection.execute(sa.insert(REQUESTS), new)
+        if self._requests:
+            self.connection.execute(sa.insert(REQUESTS), self._requests)
+        self._events, self._requests = [], []
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ class Proposed:
     """Of the log, after it."""
     proposals: tuple[Mapping[str, Any], ...]
     """As rows of the table that `serendip ask` writes: the user's columns and the reasons."""
+    id_column: str
+    """Which of the columns holds the ids."""
+    label: str
+    """Which is for the results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,12 @@ def create_app(settings: ServeSettings) -> FastAPI:
             campaigns.close()
 
     app = FastAPI(
-        title="serendip", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+        title="serendip",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
     )
     app.state.settings, app.state.campaigns, app.state.jobs = settings, campaigns, jobs
     add_handlers(app)

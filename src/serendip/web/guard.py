@@ -3,19 +3,22 @@
 It is plain ASGI, so that streams pass through it untouched.
 """
 
+import hashlib
+import hmac
+import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request, cookie_parser
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serendip.web.problems import problem_response
+from serendip.web.problems import UNEXPECTED, answer, problem_response
 from serendip.web.security import same
 from serendip.web.settings import ServeSettings, is_loopback
 
@@ -23,6 +26,7 @@ TOKEN_COOKIE = "serendip_token"
 CSRF_COOKIE = "serendip_csrf"
 LOGIN = "/login"
 
+_LOG = logging.getLogger("serendip.web")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _YEAR = 365 * 24 * 3600
 
@@ -39,7 +43,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        cookies = _cookies(headers)
+        cookies = cookie_parser(headers.get("cookie", ""))
         state = scope.setdefault("state", {})
         nonce = secrets.token_urlsafe(16)
         known = cookies.get(CSRF_COOKIE, "")
@@ -53,14 +57,18 @@ class Guard:
             return
         limit = self._limit(headers)
         if _length(headers) > limit:
-            await self._too_large(limit)(scope, receive, guarded)
+            refusal = answer(Request(scope, receive), 413, _too_large(limit), _CLOSE)
+            await refusal(scope, receive, guarded)
             return
-        counted = _Counting(receive, limit)
         try:
-            await self.app(scope, counted, guarded)
-        except BodyTooLarge:
+            await self.app(scope, _Counting(receive, limit), guarded)
+        except ClientDisconnect:
+            return
+        except Exception:
+            _LOG.exception("%s %s failed", scope["method"], scope["path"])
             if not guarded.started:
-                await self._too_large(limit)(scope, receive, guarded)
+                request = Request(scope, receive)
+                await answer(request, 500, UNEXPECTED)(scope, receive, guarded)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         """What is refused whoever asks: other names of this host, other sites."""
@@ -88,22 +96,20 @@ class Guard:
         token = self.settings.token
         if token is None:
             return None
-        request = Request(scope, receive)
-        if scope["path"] == LOGIN and scope["method"] == "POST":
+        request, path = Request(scope, receive), scope["path"]
+        if path == LOGIN and scope["method"] == "POST":
             return await self._login(request, token)
-        header = request.headers.get("authorization", "")
-        kind, _, bearer = header.partition(" ")
-        if kind.lower() == "bearer":
-            return None if same(bearer.strip(), token) else self._please(request, wrong=True)
-        if same(cookies.get(TOKEN_COOKIE, ""), token):
-            return None
         shown = request.query_params.get("token")
-        if shown is not None and scope["method"] == "GET":
+        if shown is not None and scope["method"] == "GET" and not path.startswith("/api"):
             if not same(shown, token):
                 return self._please(request, wrong=True)
             rest = [(k, v) for k, v in parse_qsl(request.url.query) if k != "token"]
-            path = _local_path(scope["path"])
             return self._admitted(path + (f"?{urlencode(rest)}" if rest else ""), token)
+        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and same(bearer.strip(), token):
+            return None
+        if same(cookies.get(TOKEN_COOKIE, ""), pass_of(token)):
+            return None
         return self._please(request)
 
     async def _login(self, request: Request, token: str) -> Response:
@@ -111,16 +117,16 @@ class Guard:
         async for part in request.stream():
             body += part
             if len(body) > 10_000:
-                return self._too_large(10_000)
+                return problem_response(413, _too_large(10_000), _CLOSE)
         fields = dict(parse_qsl(body.decode("utf-8", "replace")))
         if not same(fields.get("token", ""), token):
             return self._please(request, wrong=True)
-        return self._admitted(_local_path(fields.get("next", "/")), token)
+        return self._admitted(fields.get("next", "/"), token)
 
     def _admitted(self, path: str, token: str) -> Response:
-        answer = RedirectResponse(path, status_code=303)
-        answer.set_cookie(TOKEN_COOKIE, token, max_age=_YEAR, httponly=True, samesite="lax")
-        return answer
+        going = RedirectResponse(_local_path(path), status_code=303)
+        going.set_cookie(TOKEN_COOKIE, pass_of(token), max_age=_YEAR, httponly=True, samesite="lax")
+        return going
 
     def _please(self, request: Request, wrong: bool = False) -> Response:
         if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith(
@@ -143,31 +149,24 @@ class Guard:
         upload = kind.startswith("multipart/form-data")
         return self.settings.max_upload if upload else self.settings.max_body
 
-    def _too_large(self, limit: int) -> Response:
-        return problem_response(
-            413,
-            f"The request is larger than {limit / 1e6:g} MB, the most that is taken; send less "
-            "at once.",
-            {"Connection": "close"},
-        )
 
-
-class BodyTooLarge(Exception):
-    """More came than was allowed; nothing more is read."""
+def pass_of(token: str) -> str:
+    """What the cookie of a browser holds: made of the token, which it does not give away."""
+    return hmac.new(token.encode(), b"cookie", hashlib.sha256).hexdigest()
 
 
 class _Counting:
-    """Receives no more than a limit."""
+    """Receives no more than a limit; what comes after is not read."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
-        self._receive, self._left = receive, limit
+        self._receive, self._limit, self._left = receive, limit, limit
 
     async def __call__(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             if self._left < 0:
-                raise BodyTooLarge
+                raise HTTPException(413, _too_large(self._limit))
         return message
 
 
@@ -194,6 +193,8 @@ class _Sending:
                 headers["Cache-Control"] = "no-store"
         await self._send(message)
 
+
+_CLOSE = {"Connection": "close"}
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -223,11 +224,11 @@ input, button {{ font: inherit; padding: .4rem; width: 100%; box-sizing: border-
 """
 
 
-def _cookies(headers: Headers) -> dict[str, str]:
-    try:
-        return {name: one.value for name, one in SimpleCookie(headers.get("cookie", "")).items()}
-    except CookieError:
-        return {}
+def _too_large(limit: int) -> str:
+    return (
+        f"The request is larger than {limit / 1e6:g} MB, the most that is taken here; send less "
+        "at once."
+    )
 
 
 def _host_name(host: str) -> str:

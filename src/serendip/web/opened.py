@@ -22,6 +22,9 @@ from serendip.web.together import Together
 T = TypeVar("T")
 
 _MOST = 256
+_ASKS = 16
+"""Asks that share a look at the model; each adds to what the first of them waits for."""
+
 _Asked = tuple[int, list[dict[str, Any]]]
 
 
@@ -30,8 +33,8 @@ class Opened:
     """A campaign that is open."""
 
     desk: Desk
-    writing: Together[Command[Any], Answer[Any]]
-    """Results and the like: in a thread, many in one transaction."""
+    writing: Together[Callable[[], Command[Any]], Answer[Any]]
+    """Results and the like: checked and recorded in a thread, many in one transaction."""
     asking: Together[Ask, _Asked]
     """Asks: in another process, many with one look at the model."""
 
@@ -47,6 +50,11 @@ class OpenCampaigns:
         self._askers = [Lane(f"ask {place}") for place in range(count)]
         self._viewers = [Lane(f"view {place}") for place in range(count)]
         self._open: OrderedDict[str, Opened] = OrderedDict()
+        # While one connection is there, SQLite need not tidy its log when another one closes.
+        self._anchor = store.engine.connect() if store.engine.dialect.name == "sqlite" else None
+        if self._anchor is not None:
+            self._anchor.exec_driver_sql("SELECT count(*) FROM sqlite_schema").close()
+            self._anchor.rollback()
 
     def start(self) -> None:
         """Lets the processes import what they need before somebody waits for it."""
@@ -58,6 +66,8 @@ class OpenCampaigns:
         for lane in (*self._askers, *self._viewers):
             lane.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
+        if self._anchor is not None:
+            self._anchor.close()
 
     async def get(self, name: str) -> Opened:
         """The campaign of this name; what it knows may be old."""
@@ -81,15 +91,33 @@ class OpenCampaigns:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function)
 
     def _seated(self, name: str, desk: Desk) -> Opened:
-        async def write(commands: Sequence[Command[Any]]) -> Sequence[Answer[Any] | SerendipError]:
-            return await self.run(lambda: desk.record(commands))
+        async def write(
+            makers: Sequence[Callable[[], Command[Any]]],
+        ) -> Sequence[Answer[Any] | SerendipError]:
+            return await self.run(lambda: _written(desk, makers))
 
         async def ask(asks: Sequence[Ask]) -> Sequence[_Asked | SerendipError]:
             lane = _one_of(self._askers, name)
             future, _ = lane.submit(work.ask, self.where, name, asks)
             return await done(future)
 
-        return Opened(desk, Together(write), Together(ask))
+        return Opened(desk, Together(write, most=64), Together(ask, most=_ASKS))
+
+
+def _written(
+    desk: Desk, makers: Sequence[Callable[[], Command[Any]]]
+) -> Sequence[Answer[Any] | SerendipError]:
+    """What becomes of commands, those that do not even fit the pool included."""
+    made = [_made(maker) for maker in makers]
+    answers = iter(desk.record([one for one in made if isinstance(one, Command)]))
+    return [next(answers) if isinstance(one, Command) else one for one in made]
+
+
+def _made(maker: Callable[[], Command[Any]]) -> Command[Any] | SerendipError:
+    try:
+        return maker()
+    except SerendipError as problem:
+        return problem
 
 
 def _one_of(lanes: Sequence[Lane], name: str) -> Lane:

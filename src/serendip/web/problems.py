@@ -1,13 +1,13 @@
 """Errors as RFC 9457 problem responses for programs, and as pages for people."""
 
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -47,6 +47,11 @@ class Problem(BaseModel):
     )
 
 
+UNEXPECTED = (
+    "Something went wrong that the server was not prepared for; its log says what. What was "
+    "acknowledged before is kept."
+)
+
 _STATUS = {
     "NoSuchCampaign": 404,
     "CampaignExists": 409,
@@ -57,6 +62,7 @@ _STATUS = {
     "StoreFailed": 503,
     "StoreBusy": 503,
     "StoreDamaged": 503,
+    "Ended": 503,
 }
 """Errors of ours by the status that fits; all others say that the request does not fit: 422."""
 
@@ -73,12 +79,11 @@ def problem_response(
     detail: str,
     headers: Mapping[str, str] | None = None,
     errors: list[FieldProblem] | None = None,
-) -> JSONResponse:
+) -> Response:
     """A problem as a response."""
-    body = Problem(title=title_of(status), status=status, detail=detail, errors=errors or [])
-    return JSONResponse(
-        jsonable_encoder(body), status, headers=dict(headers or {}), media_type=MEDIA_TYPE
-    )
+    made = Problem(title=title_of(status), status=status, detail=detail, errors=errors or [])
+    body = json.dumps(made.model_dump())  # in ASCII: a request may hold half a character
+    return Response(body, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
 
 def title_of(status: int) -> str:
@@ -102,7 +107,10 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Every error becomes a problem under /api, and a page elsewhere; no traceback leaves."""
+    """Every error becomes a problem under /api, and a page elsewhere.
+
+    What nobody expected is caught by the guard, which is outermost.
+    """
 
     async def refused(request: Request, problem: Exception) -> Response:
         assert isinstance(problem, SerendipError)  # what it is registered for
@@ -129,18 +137,9 @@ def add_handlers(app: FastAPI) -> None:
         detail = f"The request does not fit at {first.where}: {first.detail}."
         return answer(request, 422, detail, errors=errors)
 
-    async def unexpected(request: Request, problem: Exception) -> Response:
-        return answer(
-            request,
-            500,
-            "Something went wrong in the server that it was not prepared for; its log says what. "
-            "What was acknowledged before is kept.",
-        )
-
     app.add_exception_handler(SerendipError, refused)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(Exception, unexpected)
 
 
 def answer(

@@ -33,6 +33,8 @@ class Replay:
     id: str | None = None
     features: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    """Columns of numbers that are names."""
     missing: str = "error"
     rows: str | None = None
     columns: str | None = None
@@ -98,6 +100,7 @@ def _columns(replay: Replay) -> "Columns":
         model=replay.model or "linear",
         features=replay.features or None,
         ignore=replay.ignore,
+        nominal=replay.nominal,
         missing="impute" if replay.missing == "impute" else "error",
         rows=replay.rows,
         columns=replay.columns,

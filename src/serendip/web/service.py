@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_FEW = 100
+"""Results that are checked along with those of others."""
+
 _FILES = ("pool", "edges", "prior_data")
 
 
@@ -45,7 +48,7 @@ class Campaigns:
     """
 
     def __init__(self, settings: ServeSettings) -> None:
-        self.store = Store.open(settings.store, create=True)
+        self.store = Store.open(settings.store, create=True, resident=True)
         self.tables = Tables(settings, self.store.folder)
         self._campaigns = OpenCampaigns(self.store)
         self.where = self._campaigns.where
@@ -133,10 +136,12 @@ class Campaigns:
             key: See the class.
         """
         one = await self._campaigns.get(name)
-        wanted = one.desk.settings().batch if count is None else count
+        settings = one.desk.settings()
+        wanted = settings.batch if count is None else count
         request = None if key is None else Request.of(key, "ask", wanted, retry_failed)
         version, rows = await one.asking(Ask(who or user(), wanted, retry_failed, request))
-        return Proposed(version, tuple(rows))
+        id_column = next(iter(rows[0]), "") if rows else ""
+        return Proposed(version, tuple(rows), id_column, settings.label)
 
     async def tell(
         self,
@@ -157,14 +162,22 @@ class Campaigns:
             key: See the class.
         """
         one = await self._campaigns.get(name)
-        outcomes = await self._campaigns.run(lambda: one.desk.opened().outcomes(results))
-        request = None if key is None else Request.of(key, "tell", outcomes, correct)
 
-        def decision(found: Chronicle) -> tuple[Sequence[Event], dict[str, Any]]:
-            made = decide(found.state, outcomes, who or user(), now(), correct)
-            return made.events, Told.plain(made)
+        def command() -> Command[Any]:
+            outcomes = one.desk.opened().outcomes(results)
+            request = None if key is None else Request.of(key, "tell", outcomes, correct)
 
-        answer = await one.writing(Command(decision, request))
+            def decision(found: Chronicle) -> tuple[Sequence[Event], dict[str, Any]]:
+                made = decide(found.state, outcomes, who or user(), now(), correct)
+                return made.events, Told.plain(made)
+
+            return Command(decision, request)
+
+        if not isinstance(results, Mapping) or len(results) > _FEW:  # others need not wait for it
+            ready = await self._campaigns.run(command)
+            answer = await one.writing(lambda: ready)
+        else:
+            answer = await one.writing(command)
         return Told.of(answer.version, answer.outcome)
 
     async def undo(
@@ -185,7 +198,7 @@ class Campaigns:
             events, words = taken_back(found.log, found.state, by, now(), item, version)
             return events, list(words)
 
-        answer = await one.writing(Command(decision, request))
+        answer = await one.writing(lambda: Command(decision, request))
         return Undone(answer.version, tuple(answer.outcome))
 
     async def rebudget(
@@ -197,7 +210,7 @@ class Campaigns:
         command: Command[None] = Command(
             lambda found: ([rebudgeted(found.state, budget, who or user(), now())], None), request
         )
-        return (await one.writing(command)).version
+        return (await one.writing(lambda: command)).version
 
     async def create(self, settings: Mapping[str, Any], *, who: str | None = None) -> Status:
         """Begins a campaign; its files are paths that `kept` gave."""

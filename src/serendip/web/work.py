@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 @lru_cache(maxsize=8)
 def _opened(store: str, name: str) -> Campaign:
     """A campaign, kept open: reading its pool takes longer than reading its news."""
-    return Campaign.open(name, store)
+    return Campaign.open(name, Store.open(store, resident=True))
 
 
 def current(store: str, name: str) -> Campaign:

@@ -18,6 +18,8 @@ router = APIRouter(tags=["backtests"])
 
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Of a backtest.")]
 
+_LISTS = ("policies", "features", "ignore", "nominal")
+
 _BEAT = 15.0
 """Seconds after which a silent stream says that it is alive."""
 
@@ -43,7 +45,7 @@ async def start(
     service: TheCampaigns, jobs: TheJobs, body: models.NewBacktest, response: Response
 ) -> models.BacktestAnswer:
     """Starts a backtest; follow it at the address in Location."""
-    given = body.model_dump(exclude={"table", "edges", "policies", "features", "ignore"})
+    given = body.model_dump(exclude={"table", "edges", *_LISTS})
     replay = Replay(
         **given,
         table=None if body.table is None else service.kept(body.table),
@@ -51,6 +53,7 @@ async def start(
         policies=tuple(body.policies),
         features=tuple(body.features),
         ignore=tuple(body.ignore),
+        nominal=tuple(body.nominal),
     )
     if replay.campaign is not None:
         await service.read(replay.campaign)  # refuses one that is not there

@@ -70,12 +70,8 @@ async def _kept_rows(service: Campaigns, body: models.NewCampaign) -> str:
 
 
 def _column(cells: list[models.Cell]) -> Any:
-    """Numbers where all are numbers, truth values where all are, else text."""
-    import pandas as pd
-
+    """Numbers where all are numbers, else text."""
     there = [cell for cell in cells if cell is not None and cell != ""]
-    if all(isinstance(cell, bool) for cell in there):
-        return pd.array(cells, dtype="boolean") if len(there) == len(cells) else cells
     if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there):
         return [float("nan") if cell is None or cell == "" else float(cell) for cell in cells]
     return [

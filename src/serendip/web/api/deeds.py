@@ -21,11 +21,11 @@ async def ask(
     made = await service.ask(
         name, wanted.count, retry_failed=wanted.retry_failed, who=wanted.who, key=key
     )
-    rows = [dict(row) for row in made.proposals]
-    settings = (await service.read(name)).settings
-    id_column = next(iter(rows[0])) if rows else settings.id or "candidate"
     return models.Proposals(
-        version=made.version, id_column=id_column, label=settings.label, proposals=rows
+        version=made.version,
+        id_column=made.id_column,
+        label=made.label,
+        proposals=[dict(row) for row in made.proposals],
     )
 
 

@@ -78,6 +78,9 @@ class NewCampaign(Body):
     rank: Annotated[int, Field(ge=1, le=100)] | None = None
     features: list[Column] | None = Field(default=None, max_length=5000)
     ignore: list[Column] | None = Field(default=None, max_length=5000)
+    nominal: list[Column] | None = Field(
+        default=None, max_length=5000, description="Columns of numbers that are names."
+    )
     missing: Annotated[str, StringConstraints(pattern="^(error|impute)$")] | None = None
     who: Who
 
@@ -265,6 +268,7 @@ class NewBacktest(Body):
     id: Column | None = None
     features: list[Column] = Field(default=[], max_length=5000)
     ignore: list[Column] = Field(default=[], max_length=5000)
+    nominal: list[Column] = Field(default=[], max_length=5000)
     missing: Annotated[str, StringConstraints(pattern="^(error|impute)$")] = "error"
     rows: Column | None = None
     columns: Column | None = None
