@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from web.servers import key
+from web.servers import PATIENCE, key
 
 
 @dataclass
@@ -48,7 +48,7 @@ async def send(client, path, body, seen, end, patient):
 async def one_client(url, name, place, seen, end, values, patient, pause):
     mine = []
     limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
-    async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE, limits=limits) as client:
         spent = False
         while time.monotonic() < end:
             item, correct = None, False

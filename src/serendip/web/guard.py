@@ -166,7 +166,7 @@ class _Counting:
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             if self._left < 0:
-                raise HTTPException(413, _too_large(self._limit))
+                raise HTTPException(413, _too_large(self._limit), _CLOSE)
         return message
 
 

@@ -12,7 +12,7 @@ import time
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from serendip.campaigns.pool_file import SNAPSHOTS
 from serendip.core.errors import InvalidInput
@@ -27,8 +27,10 @@ _ODD = re.compile(r"[^\w .+()-]+")
 _CHUNK = 1 << 20
 _WEEK = 7 * 24 * 3600.0
 _MOST_PARTS = 2000
-_MOST_CELLS = 50_000_000
+_MOST_CELLS = 20_000_000
 _FORBIDDEN = (b"<!DOCTYPE", b"<!ENTITY")
+_ROW = re.compile(rb'<row\b[^>]*?\br="([0-9]{1,7})"')
+_COLUMN = re.compile(rb'\br="([A-Z]{1,3})[0-9]')
 
 
 def safe_name(name: str) -> str:
@@ -159,23 +161,47 @@ def _check_workbook(file: Path, most: int) -> None:
             left = most
             for part in parts:
                 with book.open(part) as data:
-                    tail = b""
-                    while chunk := data.read(_CHUNK):
-                        left -= len(chunk)
-                        if left < 0:
-                            raise _bomb(file, most)
-                        seen = tail + chunk
-                        if any(word in seen for word in _FORBIDDEN):
-                            raise InvalidInput(
-                                f"{file.name} defines names of its own, which no spreadsheet "
-                                "does; open it in a spreadsheet and save it again."
-                            )
-                        tail = chunk[-16:]
+                    left -= _size_of_part(file, data, left)
+                if left < 0:
+                    raise _bomb(file, most)
+    except InvalidInput:
+        raise
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError):
         raise InvalidInput(
             f"{file.name} is not a readable .xlsx workbook; open it in a spreadsheet and save it "
             "again as .xlsx or .csv."
         ) from None
+
+
+def _size_of_part(file: Path, data: IO[bytes], most: int) -> int:
+    """The bytes of a part, counted up to `most`; refuses what only an attacker writes."""
+    size, tail, n_rows, width = 0, b"", 0, 0
+    while (chunk := data.read(_CHUNK)) and size <= most:
+        size += len(chunk)
+        seen = tail + chunk
+        if any(word in seen for word in _FORBIDDEN):
+            raise InvalidInput(
+                f"{file.name} defines names of its own, which no spreadsheet does; open it in a "
+                "spreadsheet and save it again."
+            )
+        n_rows = max(n_rows, *map(int, _ROW.findall(seen)), 0)
+        width = max(width, *map(_place_of, set(_COLUMN.findall(seen))), 0)
+        if n_rows * width > _MOST_CELLS:
+            raise InvalidInput(
+                f"{file.name} has {n_rows} rows of {width} columns, too large to be read; there "
+                "may be a stray cell far outside the table, so delete the rows and columns beyond "
+                "it."
+            )
+        tail = chunk[-100:]
+    return size
+
+
+def _place_of(letters: bytes) -> int:
+    """The number of a column: A is 1, Z 26, AA 27."""
+    place = 0
+    for letter in letters:
+        place = 26 * place + letter - 64
+    return place
 
 
 def _check_parquet(file: Path, most: int) -> None:
