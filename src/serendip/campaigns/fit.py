@@ -58,7 +58,7 @@ def fit_of(view: CampaignView, log: Sequence[Entry], rng: Generator) -> Fit:
         log: All that happened.
         rng: For the draws.
     """
-    told = _believed(log)
+    told = believed(log)
     proposals = [told.get(view.ids[one.item]) if one.proposed else None for one in view.measured]
     labels, items = view.labels, view.measured_items
     if len(items) == 0:
@@ -79,7 +79,7 @@ def fit_of(view: CampaignView, log: Sequence[Entry], rng: Generator) -> Fit:
     return Fit(items, predicted, half, view.measured_values, ahead)
 
 
-def _believed(log: Sequence[Entry]) -> Mapping[str, Proposal]:
+def believed(log: Sequence[Entry]) -> Mapping[str, Proposal]:
     """The last proposal of each candidate, of those made when some label was known."""
     found: dict[str, Proposal] = {}
     informed = False

@@ -105,6 +105,10 @@ def _wrong_number(column: "Column", kind: _Kind) -> Wrong:
         return
     if not kind.impute:
         yield from _gaps(column, _EMPTY)
+    if column.dtype.kind in "iuf":
+        for place in np.flatnonzero(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))):
+            yield int(place), "Numbers must be finite."
+        return
     values = column.tolist()
     texts = {str(one) for one in column.dropna().unique() if isinstance(one, str)}
     plain = {one for one in texts if is_number(one)}
@@ -143,17 +147,19 @@ def _wrong_smiles(column: "Column", kind: _Kind) -> Wrong:
         yield place, says
 
 
+_ALL_KNOWN = (
+    "Every row has a result already, so there is nothing to find out; empty the cells that are to "
+    "be measured, or replay the table as a backtest."
+)
+
+
 def _wrong_label(column: "Column", kind: _Kind) -> Wrong:
     from serendip.campaigns.results import EXCLUDED, FAILED, word_of, written_label
 
-    if column.notna().all():
-        yield (
-            None,
-            (
-                "Every row has a result already, so there is nothing to find out; empty the cells "
-                "that are to be measured, or replay the table as a backtest."
-            ),
-        )
+    if kind.replayed:
+        yield from _gaps(column, "Empty; a replay needs the result of every row.")
+    elif column.notna().all():
+        yield None, _ALL_KNOWN
     values = column.tolist()
     for place in np.flatnonzero(column.notna().to_numpy()).tolist():
         if not kind.replayed and word_of(values[place]) in (*FAILED, *EXCLUDED):

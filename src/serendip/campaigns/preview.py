@@ -45,6 +45,8 @@ _LABEL_NAMES = re.compile(
     r"conversion|selectivity|measured|reward)(?:[\s_-]*[(\[%].*)?",
     re.IGNORECASE,
 )
+_SOME = 2000
+"""Rows that tell whether a column of text is numbers."""
 _SMILES = re.compile(r"[A-Za-z0-9@+\-\[\]()=#$:/\\.%*]+")
 _SMILES_MARKS = re.compile(r"[=#()\[\]]|[cnosCNO][0-9][cnosCNO(]")
 
@@ -69,13 +71,16 @@ def guessed_roles(frame: "pd.DataFrame") -> tuple[ColumnGuess, ...]:
     if label is not None and _may_be_label(contents[label]):
         roles[label] = Role.label
     molecules = [at for at, one in enumerate(contents) if one.molecules and roles[at] != Role.label]
-    named = [at for at in molecules if "smiles" in names[at].lower()]
+    smiles = [at for at in molecules if "smiles" in names[at].lower()]
     for at in molecules:
         roles[at] = Role.ignored
     if molecules:
-        roles[max(named or molecules, key=lambda at: contents[at].n_levels)] = Role.smiles
+        roles[max(smiles or molecules, key=lambda at: contents[at].n_levels)] = Role.smiles
     unique = [at for at, one in enumerate(contents) if one.unique and at not in molecules]
-    called = [at for at in unique if _ID_NAMES.fullmatch(names[at])]
+    named = [at for at, name in enumerate(names) if _ID_NAMES.fullmatch(name.strip())]
+    called = [at for at in named if at in unique] or [
+        at for at in named if contents[at].nearly_unique and at not in molecules
+    ]
     texts = [at for at in unique if not contents[at].numeric and roles[at] != Role.label]
     if called or texts:
         roles[(called or texts)[0]] = Role.id
@@ -94,6 +99,8 @@ class _Contents:
     unique: bool = False
     molecules: bool = False
     n_levels: int = 0
+    nearly_unique: bool = False
+    """All but a few different, which for names is a mistake rather than a meaning."""
 
 
 def _contents(column: "Column") -> _Contents:
@@ -117,17 +124,23 @@ def _contents(column: "Column") -> _Contents:
     unique = n_missing == 0 and len(levels) == len(texts)
     if len(levels) == 1:
         return _Contents(Role.ignored, f"always {_short(levels[0])}", n_missing)
-    numbers = sum(1 for one in texts if is_number(one) and not is_code(one))
-    if 2 * numbers > len(texts):
-        about = f"numbers, but text in {len(texts) - numbers} of {len(texts)} rows"
+    if 2 * _count_numbers(texts[:_SOME]) > len(texts[:_SOME]):
+        about = f"numbers, but text in {len(texts) - _count_numbers(texts)} of {len(texts)} rows"
         return _Contents(Role.number, about, n_missing, True, unique)
     if _are_molecules(str(column.name), levels):
         return _Contents(Role.ignored, "molecules", n_missing, False, unique, True, len(levels))
     if unique and len(levels) > 2:
         return _Contents(Role.ignored, "all different", n_missing, unique=True)
+    nearly = len(levels) > 2 and 10 * len(levels) > 9 * len(column)
     if len(levels) > MAX_LEVELS:
-        return _Contents(Role.ignored, f"{len(levels):,} kinds, too many", n_missing)
-    return _Contents(Role.category, f"{len(levels)} kinds", n_missing, unique=unique)
+        about = f"{len(levels):,} kinds, too many"
+        return _Contents(Role.ignored, about, n_missing, nearly_unique=nearly)
+    about = f"{len(levels)} kinds"
+    return _Contents(Role.category, about, n_missing, unique=unique, nearly_unique=nearly)
+
+
+def _count_numbers(texts: Sequence[str]) -> int:
+    return sum(1 for one in texts if is_number(one) and not is_code(one))
 
 
 def _are_molecules(name: str, levels: Sequence[str]) -> bool:

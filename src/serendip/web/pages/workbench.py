@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from serendip.campaigns.entries import Objection
 from serendip.campaigns.events import Asked, Proposal
 from serendip.campaigns.exports import shown_columns
+from serendip.campaigns.fit import believed
 from serendip.campaigns.pool_file import Candidates
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import Result
@@ -26,6 +27,8 @@ class Row:
     cells: tuple[str, ...]
     """By column, the leading ones first."""
     proposal: Proposal | None
+    informed: bool
+    """Whether some label was known when it was proposed."""
     typed: str
     objection: Objection | None
 
@@ -75,13 +78,13 @@ def workbench(
     typed, objections = typed or {}, objections or {}
     state, settings = reading.state, reading.settings
     waiting: dict[str, Proposal | None] = dict(state.pending)
-    known = _proposals(reading)
+    known, informed = _proposals(reading), believed(reading.log)
     waiting |= {item: known.get(item) for item in objections if item in candidates.places}
     names, leading = shown_columns(settings, candidates, _N_COLUMNS)
     frame = candidates.frame.iloc[[candidates.places[item] for item in waiting]]
     cells = [tuple(row) for row in frame[list(names)].astype(object).to_numpy().tolist()]
     rows = tuple(
-        Row(item, mine, proposal, typed.get(item, ""), objections.get(item))
+        Row(item, mine, proposal, item in informed, typed.get(item, ""), objections.get(item))
         for (item, proposal), mine in zip(waiting.items(), cells, strict=True)
     )
     labels = settings.labels
@@ -90,7 +93,7 @@ def workbench(
         columns=names,
         leading=leading,
         rows=rows,
-        span=_span([row.proposal for row in rows if row.proposal is not None]),
+        span=_span([row.proposal for row in rows if row.proposal is not None and row.informed]),
         last=tuple(reversed(told[-_N_RESULTS:])),
         n_results=len(told),
         undo=_undoable(reading),

@@ -7,10 +7,13 @@
     const box = document.createElement("p");
     box.className = bad ? "toast bad" : "toast";
     box.textContent = text;
+    box.addEventListener("click", () => box.remove());
     document.getElementById("says").append(box);
-    setTimeout(() => box.remove(), bad ? 9000 : 5000);
+    said.push(text);
+    setTimeout(() => box.remove(), bad ? 15000 : 8000);
   };
-  window.serendip = { say };
+  const said = [];
+  window.serendip = { say, said };
 
   /* --- dropped files ------------------------------------------------------------------------ */
   const prepareDrops = (root) => {
