@@ -64,7 +64,7 @@ def test_a_large_pool_is_usable(lab, visit, large):
     page.goto("/campaigns/large/candidates")
     expect(page.get_by_text("100,000 candidates, page 1 of 2,000")).to_be_visible()
     assert page.locator("tbody tr").count() == 50
-    page.get_by_role("link", name="Next").click()
+    page.get_by_role("link", name="Next", exact=True).click()
     expect(page.get_by_text("page 2 of 2,000")).to_be_visible()
     page.get_by_label("Search").fill(items[0])
     expect(page.get_by_text("1 candidate, page 1 of 1")).to_be_visible()

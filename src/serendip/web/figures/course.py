@@ -71,8 +71,8 @@ def progress_figure(totals: Sequence[float], future: Forecast, label: str) -> Fi
     )
 
 
-def fit_figure(fit: Fit, ids: Sequence[str], label: str) -> Figure:
-    """Measured against predicted, each with the interval it was given."""
+def fit_figure(fit: Fit, ids: Sequence[str], label: str, binary: bool) -> Figure:
+    """Measured against predicted, each with the interval it was given; a chance has none."""
     ends = np.concatenate([fit.predicted, fit.measured])
     low, high = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 1.0)
     room = 0.05 * (high - low or 1.0)
@@ -100,6 +100,7 @@ def fit_figure(fit: Fit, ids: Sequence[str], label: str) -> Figure:
                     "error_x": {
                         "type": "data",
                         "array": numbers(fit.half[mine]),
+                        "visible": not binary,
                         "color": f"{colour}-faint",
                         "thickness": 1.2,
                         "width": 0,
@@ -112,10 +113,8 @@ def fit_figure(fit: Fit, ids: Sequence[str], label: str) -> Figure:
                     "name": name,
                 }
             )
-    alt = (
-        f"Measured against predicted {label} of {len(fit.items)} results: {fit.inside} lie within "
-        "their interval."
-    )
+    inside = "" if binary else f": {fit.inside} lie within their interval"
+    alt = f"Measured against predicted {label} of {len(fit.items)} results{inside}."
     return figure_of(
         data,
         alt,
@@ -174,5 +173,5 @@ def ratio_figure(found: Course) -> Figure:
         data,
         alt,
         xaxis=steps_axis("results when the batch was asked for", max([1, *found.labels.tolist()])),
-        yaxis=axis("regret² per nat", type="log", dtick="D2", tickformat="~s"),
+        yaxis=axis("regret² per nat", type="log", dtick="D2", tickformat="~g"),
     )

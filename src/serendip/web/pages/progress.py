@@ -85,7 +85,7 @@ async def figure(
             made = progress_figure(list(accumulate(values, initial=0.0)), future, label)
         case "fit":
             found = await campaigns.compute(name, quality_of)
-            made = fit_figure(found.fit, found.ids, label)
+            made = fit_figure(found.fit, found.ids, label, reading.settings.binary)
         case "regret":
             made = regret_figure(await campaigns.compute(name, course_of), label)
         case "ratio":
