@@ -367,7 +367,7 @@ def test_every_deed_can_be_repeated_safely(client, name, deed):
         assert fresh.json() != first.json()
 
 
-@pytest.mark.parametrize("bad", ["with blank", "x" * 201, "\x7f"])
+@pytest.mark.parametrize("bad", ["with blank", "x" * 201])
 def test_odd_keys_are_refused(client, name, bad):
     answer = client.post(
         f"{name}/tell",

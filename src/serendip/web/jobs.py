@@ -73,7 +73,7 @@ class Jobs:
         waiting = [one for one in self._entries.values() if not one.job.ended]
         if len(waiting) >= _MOST_WAITING:
             raise Refused(
-                503,
+                429,
                 f"{len(waiting)} backtests are waiting already; cancel one, or try again later.",
                 {"Retry-After": "60"},
             )

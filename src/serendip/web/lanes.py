@@ -121,8 +121,8 @@ class Lane:
                 task.future.set_result(result)
 
     def _carry_out(self, task: Task) -> Any:
-        pipe = self._connected()
         try:
+            pipe = self._connected()
             pipe.send((task.function, task.args))
             kind, value = self._answer(task, pipe)
         except (EOFError, OSError):
@@ -164,6 +164,7 @@ class Lane:
             )
             self._process.start()
             theirs.close()
+            self._pipe.recv()  # it is ready; the time that takes is not held against the work
         return self._pipe
 
     def _kill(self) -> None:
@@ -199,11 +200,15 @@ def _serve(pipe: Connection, limits: Limits) -> None:
     if limits.memory is not None:
         _hold(limits.memory)
     _PIPE.append(pipe)
+    pipe.send("ready")
     while True:
         try:
             function, args = pipe.recv()
         except (EOFError, OSError):
             return
+        except Exception:
+            pipe.send(("failed", traceback.format_exc()))
+            continue
         pipe.send(_outcome(function, args))
 
 

@@ -17,7 +17,7 @@ from serendip.web.uploads import Uploads
 if TYPE_CHECKING:
     import pandas as pd
 
-_LIMITS = Limits(seconds=60.0, memory=6000 * MEGABYTE)
+_LIMITS = Limits(seconds=120.0, memory=6000 * MEGABYTE)
 _MOST_FRAMES = 4
 
 

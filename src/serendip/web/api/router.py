@@ -13,7 +13,7 @@ from serendip.web.settings import ServeSettings
 
 PREFIX = "/api/v1"
 
-_PROBLEMS = documented(400, 401, 403, 404, 409, 413, 415, 421, 422, 503)
+_PROBLEMS = documented(400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
 
 _ABOUT = """Campaigns for robots: ask what to measure, tell what came out.
 
@@ -30,7 +30,7 @@ def api(settings: ServeSettings) -> APIRouter:
 
     @cache
     def document() -> dict[str, Any]:
-        return _document(router, settings)
+        return document_of(router, settings)
 
     @router.get("/openapi.json", include_in_schema=False)
     async def openapi() -> JSONResponse:
@@ -39,7 +39,8 @@ def api(settings: ServeSettings) -> APIRouter:
     return router
 
 
-def _document(router: APIRouter, settings: ServeSettings) -> dict[str, Any]:
+def document_of(router: APIRouter, settings: ServeSettings) -> dict[str, Any]:
+    """The OpenAPI document of the routes."""
     from importlib.metadata import version
 
     app = FastAPI()
