@@ -4,6 +4,8 @@ from importlib.resources import files
 
 import pytest
 
+from web.browser.visits import send, typed_file
+
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -17,6 +19,7 @@ PAGES = {
     "progress-matrix": ("/campaigns/pairs/progress", ".advice-line"),
     "progress-graph": ("/campaigns/network/progress", ".advice-line"),
     "candidates": ("/campaigns/coupling/candidates", ".pager"),
+    "candidate": ("/campaigns/coupling/candidate?id=R114", ".pairs"),
     "history": ("/campaigns/coupling/history", ".log"),
     "backtest-own": ("/campaigns/coupling/backtest", ".checks"),
     "backtest": ("/backtest", ".drop"),
@@ -57,6 +60,14 @@ def violations(page):
     ]
 
 
+def objections(page):
+    """What is wrong with a page."""
+    overflow = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    return [*violations(page), *([f"wider than the window by {overflow}"] if overflow > 0 else [])]
+
+
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_is_accessible_and_fits(lab, visit, look):
     ann = visit(lab.url, **LOOKS[look])
@@ -65,12 +76,26 @@ def test_every_page_is_accessible_and_fits(lab, visit, look):
     for name, (path, ready) in PAGES.items():
         settled(page, path, ready)
         ann.shot(page, f"{name}-{look}", full=True)
-        found = violations(page)
-        overflow = page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        if overflow > 0:
-            found.append(f"wider than the window by {overflow}")
-        if found:
-            wrong[name] = found
-    assert not wrong
+        wrong[name] = objections(page)
+    assert not {name: found for name, found in wrong.items() if found}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_pages_with_something_wrong_are_accessible_too(lab, visit, tmp_path, look):
+    ann = visit(lab.url, **LOOKS[look])
+    page = ann.page()
+    lines = ["id,heat,yield", *(f"c{k},{k},{k}" for k in range(20)), "c3,hot,"]
+    file = typed_file(tmp_path / "table.csv", "\n".join(lines))
+    wrong = {}
+    for name, path, button in (
+        ("new-columns", "/new", "Begin the campaign"),
+        ("backtest-columns", "/backtest", "Run the backtest"),
+    ):
+        page.goto(path)
+        send(page, file)
+        page.get_by_role("button", name=button).click()
+        page.wait_for_selector(".error.block:visible")
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        ann.shot(page, f"{name}-{look}", full=True)
+        wrong[name] = objections(page)
+    assert not {name: found for name, found in wrong.items() if found}

@@ -65,7 +65,7 @@ def test_script_in_cells_is_text_on_every_page(lab, visit, nasty):
     page.wait_for_selector("#map .hovertext")
     assert SCRIPT in page.locator("#map .hovertext").first.text_content()
     page.wait_for_selector("#map .point").click(force=True)
-    expect(page.locator("#candidate h3")).to_contain_text(SCRIPT)
+    expect(page.locator("#candidate h2")).to_contain_text(SCRIPT)
     unbroken(page)
 
     page.goto(f"{campaign}/report")

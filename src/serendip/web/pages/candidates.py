@@ -3,13 +3,14 @@
 import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from serendip.campaigns.exports import shown_columns
 from serendip.campaigns.listing import SORTS, STATES, Listing, listing
-from serendip.web.pages.templating import render
+from serendip.web.pages.templating import at, render
 from serendip.web.problems import Refused
 from serendip.web.service import Campaigns
 
@@ -57,7 +58,10 @@ async def table(
     )  # fmt: skip
     names, leading = shown_columns(reading.settings, candidates, _N_COLUMNS)
     context = {"reading": reading, "chosen": chosen, "found": found, "columns": names[:leading]}
-    return render(request, "_candidates.html", context)
+    answer = render(request, "_candidates.html", context)
+    here = urlencode({name: one for name, one in chosen.but(found.page).items() if one})
+    answer.headers["HX-Replace-Url"] = f"{at(name, 'candidates')}?{here}"
+    return answer
 
 
 @router.get("/candidate")
@@ -73,8 +77,9 @@ async def candidate(request: Request, name: str, id: str) -> HTMLResponse:
     own = candidates.frame.iloc[candidates.places[id]]
     hidden = {reading.settings.label, reading.settings.id}
     fields = [(str(column), value) for column, value in own.items() if column not in hidden]
-    context = {"reading": reading, "id": id, "fields": fields, "row": row}
-    return render(request, "_candidate.html", context)
+    context = {"section": "campaigns", "reading": reading, "id": id, "fields": fields, "row": row}
+    part = "HX-Request" in request.headers
+    return render(request, "_candidate.html" if part else "candidate.html", context)
 
 
 def _row(predicted: "pd.DataFrame", place: int) -> dict[str, Any]:
