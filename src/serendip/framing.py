@@ -34,6 +34,8 @@ class Columns:
     features: tuple[str, ...] | None = None
     """Columns to use; None for all but the label, the id and those ignored."""
     ignore: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    """Columns of numbers that are names, such as a batch; they become categories."""
     missing: Literal["error", "impute"] = "error"
     rows: str | tuple[str, ...] = ()
     """Low rank: the column, or the columns together, that name the row of the matrix."""
@@ -94,6 +96,7 @@ def frame_problem(
         frame,
         spec.features,
         (*not_features, *spec.ignore),
+        categories=spec.nominal,
         missing=spec.missing,
         constant=spec.model not in OWN_CONSTANT,
     )

@@ -32,6 +32,10 @@ class Fingerprinter:
         text = smiles.strip()
         return self._chemistry.MolFromSmiles(text) if text else None
 
+    def reads(self, smiles: str) -> bool:
+        """Whether it is a molecule."""
+        return self._molecule(smiles) is not None
+
     def counts(self, smiles: str) -> Floats | None:
         """(n_bits,) how often each substructure is there; None where the SMILES cannot be read."""
         molecule = self._molecule(smiles)

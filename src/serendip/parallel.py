@@ -60,7 +60,7 @@ def run_all(
 
 def _finished(work: Callable[[T], R], tasks: dict[int, T], jobs: int) -> Iterator[tuple[int, R]]:
     pool = ProcessPoolExecutor(
-        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_ready
+        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=ready
     )
     try:
         waiting = {pool.submit(work, task): index for index, task in tasks.items()}
@@ -70,6 +70,7 @@ def _finished(work: Callable[[T], R], tasks: dict[int, T], jobs: int) -> Iterato
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _ready() -> None:
+def ready() -> None:
+    """Prepares a process that works for another: one thread, and it leaves with its parent."""
     keep_to_cores(1)
     leave_with_parent()

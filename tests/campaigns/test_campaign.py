@@ -78,7 +78,7 @@ def test_replay_gives_the_same_state_on_both_stores(folder, new_postgres, monkey
         assert again.state == campaign.state
         assert replay(again.log) == again.state
         assert (again.problem.posterior(again.state).mean == campaign.view().posterior.mean).all()
-        tips.append(again._tip)
+        tips.append(again.chronicle.tip)
         states.append(again.state)
     assert states[0] == states[1]
     assert tips[0] == tips[1]  # every event, to the last bit

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from serendip.campaigns.candidates import Candidates
+from serendip.campaigns.chronicle import Answers, Chronicle, Command, one_of, record
 from serendip.campaigns.deeds import moved, now, rebudgeted, user
-from serendip.campaigns.errors import StaleCampaign
-from serendip.campaigns.events import Asked, Entry, Event, Proposal
+from serendip.campaigns.events import Asked, Entry, Event
 from serendip.campaigns.pool_file import load, own_files, unchanged
-from serendip.campaigns.results import Decision, decide, outcomes_of, read_results
+from serendip.campaigns.results import Decision, Outcome, decide, outcomes_of, read_results
 from serendip.campaigns.spec import Settings
-from serendip.campaigns.state import State, replay
-from serendip.campaigns.store import ROOT, Held, Store
-from serendip.core.errors import InvalidInput
+from serendip.campaigns.state import State
+from serendip.campaigns.store import Store
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
 
@@ -41,12 +40,10 @@ class Campaign:
         self.store = store
         self.name = name
         self.who = who or user()
-        self._log: tuple[Entry, ...] = ()
-        self._tip = ROOT
         self._settings: Settings | None = None
         self._candidates: Candidates | None = None
         self._problem: Problem | None = None
-        self.refresh()
+        self._chronicle = Chronicle.read(store, name)
 
     @classmethod
     def create(
@@ -81,37 +78,37 @@ class Campaign:
 
     def refresh(self) -> None:
         """Takes in what others have written."""
-        self._take_in(*self.store.read(self.name, len(self._log), self._tip))
+        self._chronicle = self._chronicle.refreshed(self.store, self.name)
 
-    def _take_in(self, news: Sequence[Entry], tip: str) -> None:
-        if news:
-            self._log, self._tip = (*self._log, *news), tip
-            self._state = replay(self._log)
+    @property
+    def chronicle(self) -> Chronicle:
+        """The log with all that it implies, as far as was read."""
+        return self._chronicle
 
     @property
     def log(self) -> tuple[Entry, ...]:
         """All that happened, as far as was read."""
-        return self._log
+        return self._chronicle.log
 
     @property
     def state(self) -> State:
         """Where the campaign stands, as far as was read."""
-        return self._state
+        return self._chronicle.state
 
     @property
     def settings(self) -> Settings:
         """What was decided at the start."""
         if self._settings is None:
-            self._settings = Settings.from_mapping(self._state.created.settings)
+            self._settings = Settings.from_mapping(self.state.created.settings)
         return self._settings
 
     @property
     def candidates(self) -> Candidates:
         """The pool, once it is known to be what it was."""
         if self._candidates is None:
-            created = self._state.created
+            created = self.state.created
             self._candidates = load(
-                self._state.pool, created.snapshot, self.store.folder, self.settings.id
+                self.state.pool, created.snapshot, self.store.folder, self.settings.id
             )
         return self._candidates
 
@@ -121,7 +118,7 @@ class Campaign:
         if self._problem is None:
             from serendip.campaigns.problem import Problem
 
-            settings, edges = self.settings, self._state.created.edges
+            settings, edges = self.settings, self.state.created.edges
             if edges is not None:
                 path = unchanged(edges, self.store.folder, "table of edges")
                 settings = settings.changed(edges=path)
@@ -131,7 +128,7 @@ class Campaign:
     @property
     def own_files(self) -> tuple[Path, ...]:
         """The user's files, which are never written to."""
-        return own_files(self._state, self.settings.prior_data, self.store.folder)
+        return own_files(self.state, self.settings.prior_data, self.store.folder)
 
     def ask(
         self,
@@ -149,22 +146,18 @@ class Campaign:
             retry_failed: Whether candidates whose experiment failed may be proposed again.
             engine: Who computes; by default this process. The proposals are the same.
         """
-        from serendip.campaigns.exports import proposal_table
-        from serendip.campaigns.proposing import proposals
-        from serendip.engines import Engine
+        from serendip.campaigns.asking import Ask, ask_all
 
         wanted = self.settings.batch if count is None else count
-        if wanted < 1:
-            raise InvalidInput(f"Ask for at least one candidate; got {wanted}.")
+        answer = one_of(ask_all(self, [Ask(self.who, wanted, retry_failed)], engine))
+        return self.proposed(answer.version)
 
-        self.refresh()
-        with self.problem.on(engine or Engine()) as problem:
+    def proposed(self, version: int) -> "pd.DataFrame":
+        """What the ask that is this event of the log got."""
+        from serendip.campaigns.exports import proposal_table
 
-            def decision(state: State) -> tuple[Sequence[Event], tuple[Proposal, ...]]:
-                chosen = proposals(problem, state, self.name, wanted, retry_failed)
-                return [Asked(self.who, now(), chosen)], chosen
-
-            asked = self._record(decision)
+        event = self.log[version - 1].event
+        asked = event.proposals if isinstance(event, Asked) else ()
         return proposal_table(self.settings, self.candidates, asked)
 
     def pending(self) -> "pd.DataFrame":
@@ -172,7 +165,7 @@ class Campaign:
         from serendip.campaigns.exports import proposal_table
 
         self.refresh()
-        waiting = tuple(self._state.pending.values())
+        waiting = tuple(self.state.pending.values())
         return proposal_table(self.settings, self.candidates, waiting)
 
     def tell(
@@ -185,21 +178,26 @@ class Campaign:
                 ids to labels. An empty label is pending, `failed` failed and `excluded` excluded.
             correct: Whether labels that differ from what was told before replace it.
         """
+        outcomes = self.outcomes(results)
+
+        def decision(found: Chronicle) -> tuple[Sequence[Event], Decision]:
+            made = decide(found.state, outcomes, self.who, now(), correct)
+            return made.events, made
+
+        return self._record(decision)
+
+    def outcomes(
+        self, results: "pd.DataFrame | Mapping[str, object] | str | Path"
+    ) -> tuple[Outcome, ...]:
+        """What results say, once it is known to fit the pool and the labels."""
         if isinstance(results, str | Path):
             from serendip.tables import read_table
 
             name, frame = Path(results).name, read_table(results)
-            outcomes = read_results(frame, self.settings, self.candidates, name)
-        elif isinstance(results, Mapping):
-            outcomes = outcomes_of(results, self.settings, self.candidates)
-        else:
-            outcomes = read_results(results, self.settings, self.candidates)
-
-        def decision(state: State) -> tuple[Sequence[Event], Decision]:
-            made = decide(state, outcomes, self.who, now(), correct)
-            return made.events, made
-
-        return self._record(decision)
+            return read_results(frame, self.settings, self.candidates, name)
+        if isinstance(results, Mapping):
+            return outcomes_of(results, self.settings, self.candidates)
+        return read_results(results, self.settings, self.candidates)
 
     def fail(self, item: str) -> Decision:
         """Records that the experiment was made and gave no result."""
@@ -216,46 +214,32 @@ class Campaign:
         """
         from serendip.campaigns.undoing import taken_back
 
-        def decision(state: State) -> tuple[Sequence[Event], tuple[str, ...]]:
-            return taken_back(self._log, state, self.who, now(), item, version)
-
-        return self._record(decision)
+        return self._record(
+            lambda found: taken_back(found.log, found.state, self.who, now(), item, version)
+        )
 
     def rebudget(self, budget: int) -> None:
         """Changes how many experiments there is money for."""
-        self._record(lambda state: ([rebudgeted(state, budget, self.who, now())], None))
+        self._record(lambda found: ([rebudgeted(found.state, budget, self.who, now())], None))
 
     def move_pool(self, file: Path) -> None:
         """Says where the pool file is now; its contents must be the same."""
         folder = self.store.folder
-        self._record(lambda state: ([moved(state, file, folder, self.who, now())], None))
+        self._record(lambda found: ([moved(found.state, file, folder, self.who, now())], None))
         self._candidates = None
 
-    def _record(self, decision: Callable[[State], tuple[Sequence[Event], T]]) -> T:
-        """Decides and records; where others wrote in between, decides again while they wait."""
-        self.refresh()
-        events, outcome = decision(self._state)
-        try:
-            self.store.append(self.name, events, after=self._state.version)
-            self.refresh()
-            return outcome
-        except StaleCampaign:
-            pass
+    def record(self, plan: Callable[[Chronicle], Sequence[Command[T]]]) -> Answers[T]:
+        """Carries out commands while nobody else writes, as `chronicle.record` does."""
+        self._chronicle, answers = record(self.store, self.name, self._chronicle, plan)
+        return answers
 
-        def alone(held: Held) -> T:
-            self._take_in(*held.read(len(self._log), self._tip))
-            events, outcome = decision(self._state)
-            held.append(events)
-            return outcome
-
-        outcome = self.store.holding(self.name, alone)
-        self.refresh()
-        return outcome
+    def _record(self, decide: Callable[[Chronicle], tuple[Sequence[Event], T]]) -> T:
+        return one_of(self.record(lambda _: [Command(decide)])).outcome
 
     def view(self) -> "CampaignView":
         """The campaign at this moment, as forecasts and reports see it."""
         self.refresh()
-        return self.problem.view(self._state, self.name)
+        return self.problem.view(self.state, self.name)
 
     def predict(self, top: int | None = None) -> "pd.DataFrame":
         """Every candidate with what is expected of it, or the `top` best by that, best first."""
@@ -263,7 +247,7 @@ class Campaign:
 
         with one_blas_thread():
             table = predictions(self.view(), self._rng("predict"), self.problem.whole, top)
-        known = table["id"].map(dict(self._state.known))
+        known = table["id"].map(dict(self.state.known))
         table[table.columns[-1]] = table[table.columns[-1]].fillna(known)
         return table
 
@@ -281,7 +265,7 @@ class Campaign:
         from serendip.campaigns.words import in_words
 
         view = self.view()
-        words = [in_words(entry, self._state.undone) for entry in self._log]
+        words = [in_words(entry, self.state.undone) for entry in self.log]
         with one_blas_thread():
             future = forecast(view, self._rng("forecast"))
             return html_report(view, future, words, self._rng("report"))
@@ -291,7 +275,7 @@ class Campaign:
         from serendip.campaigns.exports import status_of
 
         self.refresh()
-        return status_of(self.name, str(self.store), self._log, self._state)
+        return status_of(self.name, str(self.store), self.log, self.state)
 
     def export(self, what: str = "results") -> "pd.DataFrame":
         """A table of the campaign: results, pending, predictions or events."""
@@ -300,12 +284,12 @@ class Campaign:
 
         self.refresh()
         tables: Mapping[str, Callable[[], pd.DataFrame]] = {
-            "results": lambda: result_table(self.settings, self.candidates, self._state),
+            "results": lambda: result_table(self.settings, self.candidates, self.state),
             "pending": self.pending,
             "predictions": self.predict,
-            "events": lambda: event_table(self._log, self._state),
+            "events": lambda: event_table(self.log, self.state),
         }
         return tables[known(what, tables, "table", "tables")]()
 
     def _rng(self, purpose: str) -> Any:
-        return stream(self.settings.seed, purpose, self._state.version)
+        return stream(self.settings.seed, purpose, self.state.version)

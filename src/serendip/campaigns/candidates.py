@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Candidates(Protocol):
     """What campaigns need to know of a pool besides its features."""
 
+    def __hash__(self) -> int: ...
+
     @property
     def ids(self) -> "Names":
         """(n,) the name of each candidate."""

@@ -4,11 +4,12 @@ A text that begins with =, +, - or @ and is no number gets an apostrophe in fron
 spreadsheets themselves use; `original` takes it away again.
 """
 
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
 from serendip.tables.numerals import is_number
@@ -41,6 +42,23 @@ def harmless(frame: "pd.DataFrame") -> "pd.DataFrame":
             cells = [plain_text(cell) if isinstance(cell, str) else cell for cell in column]
             safe[name] = pd.Series(cells, index=safe.index, dtype=object)
     return safe
+
+
+def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Rows as dictionaries of plain values, as JSON holds them; no value is None."""
+    rows = frame.astype(object).to_dict("records")
+    return [{str(name): plain_value(value) for name, value in row.items()} for row in rows]
+
+
+def plain_value(value: Any) -> Any:
+    """Text, a truth value, a finite number or None."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if str(value) in ("<NA>", "NaT") else str(value)
 
 
 def check_free(file: Path, force: bool, own: Sequence[Path] = ()) -> None:

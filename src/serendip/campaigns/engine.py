@@ -50,8 +50,14 @@ def store_url(where: str | Path | None) -> sa.URL:
     raise InvalidInput(f"A store is a SQLite file or a postgresql:// URL; got {kind}://.")
 
 
-def engine_of(url: sa.URL) -> sa.Engine:
-    """An engine that keeps no connections: it may be forked, and holds no lock when idle."""
+def engine_of(url: sa.URL, resident: bool = False) -> sa.Engine:
+    """An engine that keeps no connections: it may be forked, and holds no lock when idle.
+
+    Args:
+        url: The address of the store.
+        resident: Whether the process stays, like a server, and may keep connections to PostgreSQL;
+            a SQLite file is opened by its name each time, for it may have been put back.
+    """
     if url.get_backend_name() == "sqlite":
         engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"timeout": 5.0})
         event.listen(engine, "connect", _prepare_sqlite)
@@ -61,6 +67,10 @@ def engine_of(url: sa.URL) -> sa.Engine:
     if "options" not in url.query:  # whoever waits long says so, and a client that hangs lets go
         arguments["options"] = "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30min"
     try:
+        if resident:
+            return sa.create_engine(
+                url, connect_args=arguments, pool_pre_ping=True, pool_recycle=600
+            )
         return sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args=arguments)
     except (ImportError, NoSuchModuleError):
         raise StoreFailed(

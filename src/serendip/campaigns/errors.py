@@ -33,3 +33,7 @@ class StoreBusy(StoreFailed):
 
 class StoreDamaged(StoreFailed):
     """The store is not what was once written to it."""
+
+
+class KeyTaken(InvalidInput):
+    """A key that stands for one command was sent with another."""

@@ -34,6 +34,7 @@ batch = 8
 # --- columns of the pool: numbers are standardised, words become categories ---
 # features = ["temperature", "ligand"]       # by default all but the id and the label
 # ignore = ["comment"]
+# nominal = ["plate"]                        # numbers that are names
 # missing = "impute"                         # empty cells are an error unless you say this
 
 # --- other kinds of candidates ---

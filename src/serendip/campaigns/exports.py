@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,10 @@ from serendip.core.labels import Continuous
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_SOME = 500
+"""Rows that are looked at to find the columns worth showing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +169,32 @@ def _beside(frame: "pd.DataFrame", figures: Mapping[str, Sequence[Any]]) -> "pd.
 def rounded(value: float) -> float:
     """Six significant digits: more would only look exact."""
     return float(f"{value:.6g}")
+
+
+@lru_cache(maxsize=8)
+def shown_columns(
+    settings: Settings, candidates: Candidates, count: int
+) -> tuple[tuple[str, ...], int]:
+    """The user's columns, those that tell candidates apart first, and how many of them lead.
+
+    Words lead, then numbers, then numbers that a word already says, such as the size of a ligand.
+
+    Args:
+        settings: Of the campaign.
+        candidates: Of the pool.
+        count: How many there is room for.
+    """
+    left_out = {settings.label, settings.id}
+    names = [name for name in candidates.columns if name not in left_out]
+    used = [name for name in names if name not in settings.ignore]
+    some = candidates.rows(np.arange(min(_SOME, len(candidates.ids))))[used]
+    words = [name for name in used if some[name].dtype.kind not in "biufc"]
+    said = {
+        name
+        for word in words
+        for name, kinds in some.groupby(word).nunique().max().items()
+        if kinds <= 1 and name not in words
+    }
+    chosen = sorted(used, key=lambda name: (name not in words, name in said))[:count]
+    leading = [name for name in names if name in chosen]
+    return (*leading, *(name for name in names if name not in chosen)), len(leading)

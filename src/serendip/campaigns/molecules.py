@@ -1,5 +1,6 @@
 """Molecules as features: Morgan fingerprints of SMILES, beside other columns."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,17 @@ def fingerprints(frame: "pd.DataFrame", column: str) -> Floats:
             )
         counts[place] = found
     return np.log1p(counts)
+
+
+def unreadable(written: Sequence[object], most: int) -> list[int]:
+    """Where RDKit can read no molecule, at most so many places."""
+    fingerprinter, found = Fingerprinter(N_BITS), list[int]()
+    for place, one in enumerate(written):
+        if not isinstance(one, str) or not fingerprinter.reads(one):
+            found.append(place)
+            if len(found) == most:
+                break
+    return found
 
 
 def frame_molecules(

@@ -125,7 +125,7 @@ class Problem:
             count: How many; at most what is left.
             retry_failed: Whether candidates whose experiment failed may be proposed again.
         """
-        pool = self.pool(self._taken(state, retry_failed))
+        pool = self.pool(self.taken(state, retry_failed))
         seed, version = self.settings.seed, state.version
         with one_blas_thread():
             for place, item in enumerate(state.pending):
@@ -137,9 +137,10 @@ class Problem:
 
     def available(self, state: State, retry_failed: bool = False) -> int:
         """How many candidates can be proposed."""
-        return len(self.candidates.ids) - len(self._taken(state, retry_failed))
+        return len(self.candidates.ids) - len(self.taken(state, retry_failed))
 
-    def _taken(self, state: State, retry_failed: bool) -> set[str]:
+    def taken(self, state: State, retry_failed: bool) -> set[str]:
+        """Candidates that cannot be proposed."""
         failed = () if retry_failed else state.failed
         return {*state.known, *state.results, *state.pending, *failed, *state.excluded}
 
@@ -161,7 +162,7 @@ class Problem:
                 for one in state.results.values()
             ),
             posterior=self.posterior(state),
-            pool=self.pool(self._taken(state, retry_failed=False)),
+            pool=self.pool(self.taken(state, retry_failed=False)),
             labels=self.labels,
             remaining=state.remaining,
         )

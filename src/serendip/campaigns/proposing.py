@@ -23,7 +23,7 @@ def proposals(
     """
     left = min(state.free, problem.available(state, retry_failed))
     if left < 1:
-        raise NothingLeft(_nothing_left(state, retry_failed))
+        raise NothingLeft(nothing_left(state, retry_failed))
     view = problem.view(state, name)
     choices = problem.choices(state, view.posterior, min(wanted, left), retry_failed)
     rng = stream(problem.settings.seed, "reasons", state.version)
@@ -45,7 +45,8 @@ def proposals(
     )
 
 
-def _nothing_left(state: State, retry_failed: bool) -> str:
+def nothing_left(state: State, retry_failed: bool) -> str:
+    """Why nothing can be proposed."""
     if state.remaining < 1:
         return (
             f"The budget of {state.budget} experiments is spent; `serendip budget NAME N` makes "

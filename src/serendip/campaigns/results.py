@@ -11,7 +11,7 @@ from serendip.campaigns.events import Corrected, Event, Excluded, Failed, KnownL
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.core.errors import AlreadyLabelled, InvalidInput
-from serendip.core.labels import Continuous
+from serendip.core.labels import Continuous, Labels, Ordered
 from serendip.tables.columns import known_column, numbers_of, row_number
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def read_results(
     names = plain[known_column(plain, id_column(candidates))].tolist()
     cells = plain[known_column(plain, settings.label)]
     shown_by = plain[SEEN_WITH].tolist() if SEEN_WITH in plain.columns else [None] * len(plain)
-    words = [_word(cell) for cell in cells.tolist()]
+    words = [word_of(cell) for cell in cells.tolist()]
     labelled = [at for at, word in enumerate(words) if word not in ("", *FAILED, *EXCLUDED)]
     values = _labels(cells.iloc[labelled], settings)
     numbers = dict(zip(labelled, values, strict=True))
@@ -84,7 +84,7 @@ def read_results(
         where = f"row {row_number(plain, at)} of {name}"
         item = _candidate(names[at], candidates, where)
         one = Outcome(item, numbers.get(at), word in EXCLUDED, where)
-        host = None if _word(shown_by[at]) == "" else _candidate(shown_by[at], candidates, where)
+        host = None if word_of(shown_by[at]) == "" else _candidate(shown_by[at], candidates, where)
         if host is not None and host != item:
             if one.value is None or settings.model != "graph":
                 raise InvalidInput(
@@ -109,7 +109,7 @@ def read_results(
     return tuple(found.values())
 
 
-def _word(cell: object) -> str:
+def word_of(cell: object) -> str:
     """The cell as a lower-case word; empty for no value."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
@@ -144,22 +144,28 @@ def _labels(cells: "pd.Series[Any]", settings: Settings) -> list[float]:
 
 def label_of(written: object, settings: Settings) -> float:
     """The number a written label stands for."""
-    if isinstance(written, float) and settings.categories and written.is_integer():
+    return written_label(written, settings.labels)
+
+
+def written_label(written: object, labels: Labels) -> float:
+    """The number that stands for what was written, of a kind of label."""
+    in_words = isinstance(labels, Ordered)
+    if isinstance(written, float) and in_words and written.is_integer():
         written = int(written)
     if isinstance(written, str):
         written = original(written.strip())
-        if not settings.categories:
+        if not in_words:
             from serendip.tables.numerals import reading_of
 
             style = reading_of([written]).style()
             written = style.plain(written) if style is not None else written
-    return settings.labels.encode(written) + 0.0  # no negative zero
+    return labels.encode(written) + 0.0  # no negative zero
 
 
 def _candidate(written: object, candidates: Candidates, where: str) -> str:
     item = matched(written, candidates)
     if item is None:
-        if _word(written) == "":
+        if word_of(written) == "":
             raise InvalidInput(f"There is a result but no id in {where}; fill in the id.")
         raise InvalidInput(f"{unknown(str(written), candidates)} (in {where})")
     return item
@@ -270,7 +276,7 @@ def outcomes_of(
         name = matched(item, candidates)
         if name is None:
             raise InvalidInput(unknown(str(item), candidates))
-        word = _word(written)
+        word = word_of(written)
         if word:
             value = None if word in (*FAILED, *EXCLUDED) else label_of(written, settings)
             found.append(Outcome(name, value, word in EXCLUDED))

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from serendip.campaigns.engine import connected, shown
 from serendip.campaigns.errors import StoreDamaged, StoreFailed
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration; a store that is there needs nothing done."""
 
 _LOCK = 7_391_204_116
@@ -33,6 +33,17 @@ EVENTS = sa.Table(
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
 )
+
+REQUESTS = sa.Table(
+    "serendip_requests",
+    METADATA,
+    sa.Column("campaign", sa.Text, sa.ForeignKey("serendip_campaigns.name"), primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("answer", sa.Text, nullable=False),
+)
+"""Commands that came with a key, and what was answered."""
 
 _REVISION = sa.table("serendip_schema", sa.column("version_num", sa.Text))
 

@@ -65,6 +65,8 @@ class Settings:
     features: tuple[str, ...] = ()
     """Columns to use; by default all but the id, the label and those ignored."""
     ignore: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    """Columns of numbers that are names, such as a batch; they become categories."""
     missing: str = "error"
     """What to do about empty cells: error or impute."""
     snapshot: bool = False
@@ -149,6 +151,7 @@ class Settings:
             model=self.model,
             features=self.features or None,
             ignore=self.ignore,
+            nominal=self.nominal,
             missing="impute" if self.missing == "impute" else "error",
             rows=self.rows,
             columns=self.columns,

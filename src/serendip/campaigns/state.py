@@ -1,6 +1,7 @@
 """Where a campaign stands: a fold over its log, the same whoever reads it and whenever."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from serendip.campaigns.errors import StoreDamaged
@@ -88,65 +89,105 @@ class State:
         return found
 
 
-def replay(log: Sequence[Entry]) -> State:
-    """The state after the log; events that were undone do not count."""
-    if not log or not isinstance(log[0].event, Created):
-        raise StoreDamaged(
-            "The log of the campaign does not begin with its creation; restore a backup of the "
-            "store."
+class Fold:
+    """A log taken in event by event, so that news need not wait for what is known already."""
+
+    __slots__ = (
+        "asked", "budget", "created", "excluded", "failed", "n_failures", "pending", "pool",
+        "results", "undone", "version",
+    )  # fmt: skip
+
+    def __init__(self, log: Sequence[Entry]) -> None:
+        if not log or not isinstance(log[0].event, Created):
+            raise StoreDamaged(
+                "The log of the campaign does not begin with its creation; restore a backup of "
+                "the store."
+            )
+        self.version = 1
+        self.created = log[0].event
+        self.pool = self.created.pool
+        self.budget = int(self.created.settings["budget"])
+        self.n_failures = 0
+        self.results: dict[str, Result] = {}
+        self.pending: dict[str, Proposal] = {}
+        self.asked: set[str] = set()
+        self.failed: dict[str, None] = {}
+        self.excluded: dict[str, None] = {}
+        self.undone = frozenset(
+            version
+            for entry in log
+            if isinstance(entry.event, Undone)
+            for version in entry.event.versions
         )
-    created = log[0].event
-    undone = frozenset(
-        version
-        for entry in log
-        if isinstance(entry.event, Undone)
-        for version in entry.event.versions
-    )
-    pool, budget, n_failures = created.pool, int(created.settings["budget"]), 0
-    results: dict[str, Result] = {}
-    pending: dict[str, Proposal] = {}
-    asked: set[str] = set()
-    failed: dict[str, None] = {}
-    excluded: dict[str, None] = {}
-    for entry in log[1:]:
-        if entry.version in undone:
-            continue
+        for entry in log[1:]:
+            self._take(entry)
+
+    def after(self, log: Sequence[Entry], news: int) -> "Fold":
+        """The fold of a log whose last `news` events are new; this one stays as it is."""
+        fresh = log[len(log) - news :]
+        if any(isinstance(entry.event, Undone) for entry in fresh):
+            return Fold(log)  # what happened long ago no longer counts
+        made = copy(self)
+        made.results, made.pending = dict(self.results), dict(self.pending)
+        made.failed, made.excluded = dict(self.failed), dict(self.excluded)
+        made.asked = set(self.asked)
+        for entry in fresh:
+            made._take(entry)
+        return made
+
+    def _take(self, entry: Entry) -> None:
+        self.version = entry.version
+        if entry.version in self.undone:
+            return
         match entry.event:
             case Asked(proposals=proposals):
                 for one in proposals:
-                    pending[one.item] = one
-                    asked.add(one.item)
+                    self.pending[one.item] = one
+                    self.asked.add(one.item)
             case Told(who=who, at=at, item=item, value=value, side=side):
-                results[item] = Result(item, value, at, who, item in asked, side)
-                pending.pop(item, None)
-            case Corrected(item=item, value=value) if item in results:
-                old = results[item]
-                results[item] = Result(item, value, old.at, old.who, old.proposed, old.side)
+                self.results[item] = Result(item, value, at, who, item in self.asked, side)
+                self.pending.pop(item, None)
+            case Corrected(item=item, value=value) if item in self.results:
+                old = self.results[item]
+                self.results[item] = Result(item, value, old.at, old.who, old.proposed, old.side)
             case Failed(item=item):
-                pending.pop(item, None)
-                failed[item] = None
-                n_failures += 1
+                self.pending.pop(item, None)
+                self.failed[item] = None
+                self.n_failures += 1
             case Excluded(item=item):
-                pending.pop(item, None)
-                excluded[item] = None
+                self.pending.pop(item, None)
+                self.excluded[item] = None
             case Withdrawn(items=items):
                 for item in items:
-                    pending.pop(item, None)
+                    self.pending.pop(item, None)
             case Rebudgeted(budget=changed):
-                budget = changed
+                self.budget = changed
             case Moved(pool=moved):
-                pool = moved
+                self.pool = moved
             case _:
                 pass
-    return State(
-        version=log[-1].version,
-        created=created,
-        pool=pool,
-        budget=budget,
-        results=results,
-        pending=pending,
-        failed=tuple(item for item in failed if item not in {*pending, *excluded, *results}),
-        excluded=tuple(item for item in excluded if item not in results),
-        n_failures=n_failures,
-        undone=undone,
-    )
+
+    def state(self) -> State:
+        """What the log implies; the fold must take in nothing more."""
+        results, pending, excluded = self.results, self.pending, self.excluded
+        return State(
+            version=self.version,
+            created=self.created,
+            pool=self.pool,
+            budget=self.budget,
+            results=results,
+            pending=pending,
+            failed=tuple(
+                item
+                for item in self.failed
+                if item not in pending and item not in excluded and item not in results
+            ),
+            excluded=tuple(item for item in excluded if item not in results),
+            n_failures=self.n_failures,
+            undone=self.undone,
+        )
+
+
+def replay(log: Sequence[Entry]) -> State:
+    """The state after the log; events that were undone do not count."""
+    return Fold(log).state()

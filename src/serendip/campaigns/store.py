@@ -9,9 +9,9 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -25,7 +25,7 @@ from serendip.campaigns.errors import (
     StoreFailed,
 )
 from serendip.campaigns.events import Entry, Event, decoded, encoded
-from serendip.campaigns.schema import CAMPAIGNS, EVENTS, ensure_schema
+from serendip.campaigns.schema import CAMPAIGNS, EVENTS, REQUESTS, ensure_schema
 
 T = TypeVar("T")
 
@@ -52,12 +52,15 @@ class Store:
     engine: sa.Engine
 
     @classmethod
-    def open(cls, where: str | Path | None = None, create: bool = False) -> "Store":
+    def open(
+        cls, where: str | Path | None = None, create: bool = False, resident: bool = False
+    ) -> "Store":
         """The store at a path or URL; else at SERENDIP_STORE, else serendip.db in this folder.
 
         Args:
             where: A SQLite file, or a postgresql:// URL.
             create: Whether a SQLite file that is not there may be made.
+            resident: Whether the process stays, and may keep connections.
         """
         url = store_url(where if where is not None else os.environ.get("SERENDIP_STORE") or None)
         if url.get_backend_name() == "sqlite":
@@ -69,7 +72,7 @@ class Store:
                     f"There is no store {file}; go to the folder of the campaign, name its store "
                     "with --store, or begin one with `serendip init`."
                 )
-        store = cls(engine_of(url))
+        store = cls(engine_of(url, resident))
         patiently(store.engine, lambda: ensure_schema(store.engine))
         return store
 
@@ -103,7 +106,10 @@ class Store:
                     connection.execute(sa.insert(CAMPAIGNS), new)
                 except IntegrityError:
                     raise self.taken(campaign) from None
-                return Held(self, connection, campaign, 0, ROOT).append([event])
+                held = Held(self, connection, campaign, 0, ROOT)
+                held.append([event])
+                held.flush()
+                return held.version
 
         return patiently(self.engine, write)
 
@@ -116,7 +122,8 @@ class Store:
                     f"Campaign {campaign!r} has {held.version} events by now, and {after} had been "
                     "seen; read the new ones and decide again."
                 )
-            return held.append(events)
+            held.append(events)
+            return held.version
 
         return self.holding(campaign, write)
 
@@ -128,7 +135,10 @@ class Store:
 
         def held() -> T:
             with connected(self.engine, writes=True) as connection:
-                return action(Held(self, connection, campaign, *_tip(self, connection, campaign)))
+                mine = Held(self, connection, campaign, *_tip(self, connection, campaign))
+                outcome = action(mine)
+                mine.flush()
+                return outcome
 
         return patiently(self.engine, held)
 
@@ -145,6 +155,15 @@ class Store:
 
         return patiently(self.engine, read)
 
+    def answered(self, campaign: str, keys: Sequence[str]) -> frozenset[str]:
+        """Which of these keys came with commands that are recorded."""
+
+        def read() -> frozenset[str]:
+            with connected(self.engine, writes=False) as connection:
+                return frozenset(Held(self, connection, campaign, 0, ROOT).answered(keys))
+
+        return patiently(self.engine, read) if keys else frozenset()
+
     def taken(self, campaign: str) -> CampaignExists:
         """The error for a name that is in use."""
         return CampaignExists(f"{self} holds a campaign {campaign!r} already; choose another name.")
@@ -159,24 +178,31 @@ class Store:
         return NoSuchCampaign(f"{self} holds no campaign {campaign!r}; {hint}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Held:
-    """A campaign within one transaction."""
+    """A campaign within one transaction; it moves on with what is appended."""
 
     store: Store
     connection: sa.Connection
     campaign: str
     version: int
     tip: str
+    _events: list[dict[str, Any]] = field(default_factory=list)
+    _requests: list[dict[str, Any]] = field(default_factory=list)
 
     def read(self, after: int, tip: str) -> Log:
         """The events after a version, as `Store.read` gives them."""
-        rows = self.connection.execute(
-            sa.select(EVENTS)
-            .where(EVENTS.c.campaign == self.campaign, EVENTS.c.version > after)
-            .where(EVENTS.c.version <= self.version)
-            .order_by(EVENTS.c.version)
-        ).all()
+        self.flush()
+        rows = (
+            self.connection.execute(
+                sa.select(EVENTS)
+                .where(EVENTS.c.campaign == self.campaign, EVENTS.c.version > after)
+                .where(EVENTS.c.version <= self.version)
+                .order_by(EVENTS.c.version)
+            ).all()
+            if (self.version, self.tip) != (after, tip)
+            else ()
+        )
         log = []
         for place, row in enumerate(rows, start=after + 1):
             tip = chained(tip, self.campaign, place, row.command, row.body)
@@ -193,23 +219,60 @@ class Held:
             )
         return tuple(log), tip
 
-    def append(self, events: Sequence[Event]) -> int:
-        """Adds events; returns the version they bring the campaign to."""
-        version, tip, rows = self.version, self.tip, []
+    def append(self, events: Sequence[Event]) -> tuple[Entry, ...]:
+        """Adds the events of one command; returns them as entries of the log."""
+        command, entries = self.version + 1, []
         for event in events:
-            version += 1
+            self.version += 1
             body = encoded(event)
-            tip = chained(tip, self.campaign, version, self.version + 1, body)
-            row = {"campaign": self.campaign, "version": version, "command": self.version + 1}
-            rows.append({**row, "body": body, "hash": tip})
-        if rows:
-            self.connection.execute(sa.insert(EVENTS), rows)
+            self.tip = chained(self.tip, self.campaign, self.version, command, body)
+            row = {"campaign": self.campaign, "version": self.version, "command": command}
+            self._events.append({**row, "body": body, "hash": self.tip})
+            entries.append(Entry(self.version, command, decoded(body)))
+        return tuple(entries)
+
+    def answered(self, keys: Sequence[str]) -> "dict[str, Remembered]":
+        """What was answered to the commands of these keys, if they were recorded before."""
+        if not keys:
+            return {}
+        query = sa.select(REQUESTS).where(
+            REQUESTS.c.campaign == self.campaign, REQUESTS.c.key.in_(keys)
+        )
+        return {
+            row.key: Remembered(row.digest, row.version, json.loads(row.answer))
+            for row in self.connection.execute(query)
+        }
+
+    def remember(self, key: str, what: "Remembered") -> None:
+        """Keeps an answer, in the same transaction as the events it tells of."""
+        answer = json.dumps(what.answer, allow_nan=False, separators=(",", ":"))
+        row = {"campaign": self.campaign, "key": key, "digest": what.digest}
+        self._requests.append({**row, "version": what.version, "answer": answer})
+
+    def flush(self) -> None:
+        """Writes what was appended and remembered; it is kept when the transaction ends."""
+        if self._events:
+            self.connection.execute(sa.insert(EVENTS), self._events)
             self.connection.execute(
                 sa.update(CAMPAIGNS)
                 .where(CAMPAIGNS.c.name == self.campaign)
-                .values(version=version, tip=tip)
+                .values(version=self.version, tip=self.tip)
             )
-        return version
+        if self._requests:
+            self.connection.execute(sa.insert(REQUESTS), self._requests)
+        self._events, self._requests = [], []
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The answer to a command that came with a key."""
+
+    digest: str
+    """Of what was commanded: a key stands for one command only."""
+    version: int
+    """Of the campaign when it had been carried out."""
+    answer: Any
+    """Plain values, as JSON holds them."""
 
 
 def _tip(

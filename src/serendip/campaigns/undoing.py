@@ -58,7 +58,7 @@ def taken_back(
     return events, tuple(words)
 
 
-def _stands(entry: Entry, state: State) -> bool:
+def stands(entry: Entry, state: State) -> bool:
     """Whether an event counts and can be taken back."""
     if entry.version in state.undone:
         return False
@@ -78,7 +78,7 @@ def _waits(entry: Entry, item: str, state: State) -> bool:
 
 
 def _last(log: Sequence[Entry], state: State) -> list[Entry]:
-    standing = [entry for entry in log if _stands(entry, state)]
+    standing = [entry for entry in log if stands(entry, state)]
     if not standing:
         raise InvalidInput("There is nothing to take back: nothing was asked or told yet.")
     command = standing[-1].command
@@ -89,7 +89,7 @@ def _of_item(log: Sequence[Entry], state: State, item: str) -> list[Entry]:
     for entry in reversed(log):
         event = entry.event
         mine = isinstance(event, _RESULTS) and event.item == item
-        if _stands(entry, state) and (mine or _waits(entry, item, state)):
+        if stands(entry, state) and (mine or _waits(entry, item, state)):
             return [entry]
     raise InvalidInput(
         f"There is nothing to take back for {item!r}: it was neither proposed nor told."
@@ -98,7 +98,7 @@ def _of_item(log: Sequence[Entry], state: State, item: str) -> list[Entry]:
 
 def _of_version(log: Sequence[Entry], state: State, version: int) -> list[Entry]:
     target = log[version - 1] if 1 <= version <= len(log) else None
-    if target is None or not _stands(target, state):
+    if target is None or not stands(target, state):
         raise InvalidInput(
             f"Event {version} cannot be taken back; `serendip export NAME --what events` shows "
             "which there are."
@@ -110,6 +110,6 @@ def _of_version(log: Sequence[Entry], state: State, version: int) -> list[Entry]
         if isinstance(event, Told)
         and isinstance(entry.event, Corrected)
         and entry.event.item == event.item
-        and _stands(entry, state)
+        and stands(entry, state)
     ]
     return [target, *later]

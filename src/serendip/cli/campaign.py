@@ -71,6 +71,9 @@ def init(
     ignore: Annotated[
         list[str] | None, typer.Option(help="A column to leave out; repeat for more.")
     ] = None,
+    nominal: Annotated[
+        list[str] | None, typer.Option(help="A column of numbers that are names; repeat for more.")
+    ] = None,
     missing: Annotated[
         str | None, typer.Option(help="Empty feature cells: error (the default) or impute.")
     ] = None,
@@ -108,6 +111,7 @@ def init(
         "edges": edges,
         "features": features or None,
         "ignore": ignore or None,
+        "nominal": nominal or None,
         "missing": missing,
         "snapshot": snapshot,
     }

@@ -1,7 +1,6 @@
 """What the campaign commands share: options, and how a table is shown or written."""
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,6 +49,8 @@ def emit(
         title: Over the table.
     """
     if form is Format.json:
+        from serendip.campaigns.cells import records
+
         typer.echo(json.dumps(records(frame), indent=2, allow_nan=False))
     elif form is Format.csv:
         from serendip.campaigns.cells import harmless
@@ -63,25 +64,11 @@ def emit(
         print_table(columns, [[cell(value) for value in row] for row in rows], title=title)
 
 
-def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Rows as plain dictionaries; no value is null."""
-    rows = frame.astype(object).to_dict("records")
-    return [{str(name): _plain(value) for name, value in row.items()} for row in rows]
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "item"):
-        value = value.item()
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return None if str(value) in ("<NA>", "NaT") else str(value)
-
-
 def cell(value: Any) -> str:
     """A value as a terminal shows it; brackets are not taken for colours."""
-    plain = _plain(value)
+    from serendip.campaigns.cells import plain_value
+
+    plain = plain_value(value)
     if plain is None:
         return ""
     text = f"{plain:.4g}" if isinstance(plain, float) else str(plain)

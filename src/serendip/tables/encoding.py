@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     Column = pd.Series[Any]
 
-_MAX_LEVELS = 1000
+MAX_LEVELS = 1000
+"""Different texts a column may hold and still be categories."""
+
 _MAX_CELLS = 250_000_000
 """Most cells one text column may take once encoded: two gigabytes."""
 
@@ -168,7 +170,7 @@ def _indicators(column: "Column", missing: str, scaling: str) -> tuple[list[str]
             f"Every value of column {column.name!r} is a different text ({levels[0]!r}, …), which "
             f"tells a model nothing; name it as --id {column.name} or --ignore {column.name}."
         )
-    if n_levels > _MAX_LEVELS or n * n_levels > _MAX_CELLS:
+    if n_levels > MAX_LEVELS or n * n_levels > _MAX_CELLS:
         raise InvalidInput(
             f"Column {column.name!r} has {n_levels} different texts in {n} rows, too many to be "
             f"categories; describe them by numbers, or use --ignore {column.name}."

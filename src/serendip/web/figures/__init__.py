@@ -1,0 +1,1 @@
+"""Tables as figures of plotly."""

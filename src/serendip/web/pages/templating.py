@@ -1,0 +1,116 @@
+"""Templates: one environment, escaping always on, and the few words that all pages share."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from serendip.campaigns.deeds import user
+from serendip.campaigns.view import percent, shown
+from serendip.web.pages.assets import asset
+from serendip.web.security import csrf_field, csrf_token
+
+WHO_COOKIE = "serendip_who"
+_LONGEST_NAME = 60
+
+
+@cache
+def environment() -> Environment:
+    """The templates of the package."""
+    folder = Path(__file__).parent.parent / "templates"
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"asset": asset, "at": at, "csrf_field": csrf_field, "csrf_token": csrf_token}
+    made.filters |= {
+        "shown": lambda value: "–" if value is None else shown(float(value)),
+        "total": lambda value: "–" if value is None else total(float(value)),
+        "percent": percent,
+        "counted": counted,
+        "moment": moment,
+        "ago": ago,
+        "cell": cell,
+    }
+    return made
+
+
+def render(
+    request: Request,
+    template: str,
+    context: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HTMLResponse:
+    """A page, or a part of one.
+
+    Args:
+        request: What is answered.
+        template: Its file.
+        context: What the template shows.
+        status: Of the answer.
+    """
+    values: dict[str, Any] = {"request": request, "who": who_is(request), **(context or {})}
+    return HTMLResponse(environment().get_template(template).render(values), status)
+
+
+def at(campaign: str, *parts: str) -> str:
+    """The address of a campaign, or of something in it."""
+    return "/".join(["/campaigns", *(quote(part, safe="") for part in (campaign, *parts))])
+
+
+def who_is(request: Request) -> str:
+    """Who sits before the browser: what they said, else the user of the server."""
+    told = unquote(request.cookies.get(WHO_COOKIE, ""))
+    return named(told) or user()
+
+
+def named(written: str) -> str:
+    """A name as the log keeps it: one line, not too long; empty where it is none."""
+    return " ".join("".join(one if one.isprintable() else " " for one in written).split())[
+        :_LONGEST_NAME
+    ]
+
+
+def total(value: float) -> str:
+    """A sum, with one digit after the point while it is small."""
+    return f"{value:,.1f}" if 0.1 <= abs(value) < 1000 else shown(value)
+
+
+def counted(count: int, noun: str, many: str = "") -> str:
+    """`1 candidate`, `320 candidates`."""
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
+
+
+def moment(at: str) -> str:
+    """A time of the log as people read it."""
+    return at[:16].replace("T", " ")
+
+
+def ago(at: str) -> str:
+    """How long ago, in words."""
+    try:
+        seconds = (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
+    except ValueError:
+        return moment(at)
+    for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{counted(int(seconds // size), noun)} ago"
+    return "just now"
+
+
+def cell(value: object) -> str:
+    """A cell of the user's table as a page shows it."""
+    if value is None or value != value:  # NaN is not itself
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
