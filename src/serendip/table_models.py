@@ -59,5 +59,5 @@ def _auto(d: int, groups: Sequence[Group], x: Array | None) -> AutoModel:
     ]
     table = None if x is None else table_member(x, groups)
     if table is not None:
-        members.append(Member("table", table, prior=0.5))
+        members.append(Member("low-rank", table, prior=0.5))
     return AutoModel(tuple(members))

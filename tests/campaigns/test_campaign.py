@@ -17,6 +17,7 @@ from serendip.campaigns.events import Asked
 from serendip.campaigns.state import replay
 from serendip.campaigns.store import Store
 from serendip.core.errors import AlreadyLabelled, InvalidInput, MissingCapability
+from serendip.core.folds import everything
 
 TIME = "2026-03-01T12:00:00+00:00"
 
@@ -77,7 +78,9 @@ def test_replay_gives_the_same_state_on_both_stores(folder, new_postgres, monkey
         again = Campaign.open("screen", where)
         assert again.state == campaign.state
         assert replay(again.log) == again.state
-        assert (again.problem.posterior(again.state).mean == campaign.view().posterior.mean).all()
+        block = everything(campaign.view().pool)
+        there = again.problem.posterior(again.state).moments()(block)
+        assert (there[0] == campaign.view().posterior.moments()(block)[0]).all()
         tips.append(again.chronicle.tip)
         states.append(again.state)
     assert states[0] == states[1]

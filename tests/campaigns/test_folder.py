@@ -26,6 +26,7 @@ def _truth(folder):
 
 
 def begun(**changes):
+    changes = {"model": "linear", **changes}
     folder = {"name": "disk", "pool": "disk", "id": None, **changes}
     return Campaign.create(screens.settings(**changes)), Campaign.create(screens.settings(**folder))
 

@@ -15,6 +15,7 @@ from serendip.core.arrays import Floats, Ints
 from serendip.core.protocols import Posterior
 from serendip.core.threads import one_blas_thread
 from serendip.model_names import MODELS
+from serendip.models.auto import AutoPosterior
 from serendip.models.gp import GaussianProcessPosterior
 
 
@@ -107,14 +108,17 @@ class Trust:
 def trusted(posterior: Posterior, model: str) -> tuple[Trust, ...]:
     """The models behind a posterior, the most trusted first; they share what is believed.
 
-    Gaussian processes are averaged over kernels by how well each explains the labels; the other
-    models stand alone.
+    A mixture says how far it trusts its members. Gaussian processes are averaged over kernels by
+    how well each explains the labels; the other models stand alone.
     """
-    if not isinstance(posterior, GaussianProcessPosterior) or posterior.weights.size == 0:
-        return (Trust(MODELS.get(model, model), 1.0),)
     shares: dict[str, float] = {}
-    for kernel, weight in zip(posterior.kernels, posterior.weights.sum(axis=1), strict=True):
-        name = kernel.name or "unnamed"
-        shares[name] = shares.get(name, 0.0) + float(weight)
+    if isinstance(posterior, AutoPosterior):
+        shares = {MODELS.get(one.name, one.name): one.weight for one in posterior.trust}
+    elif isinstance(posterior, GaussianProcessPosterior):
+        for fit in posterior.fits:
+            name = fit.kernel.name or "unnamed"
+            shares[name] = shares.get(name, 0.0) + float(fit.weights.sum())
+    if not shares:
+        return (Trust(MODELS.get(model, model), 1.0),)
     ordered = sorted(shares.items(), key=lambda one: -one[1])
     return tuple(Trust(name, share) for name, share in ordered)
