@@ -59,7 +59,8 @@ def test_proposals_keep_the_users_columns(where):
 
 
 def test_replay_gives_the_same_state_on_both_stores(folder, new_postgres, monkeypatch):
-    monkeypatch.setattr("serendip.campaigns.campaign.now", lambda: TIME)
+    for module in ("campaign", "asking"):
+        monkeypatch.setattr(f"serendip.campaigns.{module}.now", lambda: TIME)
     truth, _ = write_pool()
     tips, states = [], []
     for where in ("serendip.db", new_postgres()):

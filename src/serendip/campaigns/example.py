@@ -41,6 +41,7 @@ batch = 8
 # smiles = "structure"                       # molecules; needs pip install 'serendip[chem]'
 # rows = ["base", "solvent"]                 # a table of rows × columns; what describes a row or
 # columns = ["substrate"]                    # a column is found among the other columns
+# rank = 4                                   # the most its rank may be; it is inferred
 # edges = "edges.csv"                        # a graph: two columns of ids
 
 # --- rarely needed ---

@@ -66,6 +66,10 @@ class BitBlock:
         """The largest entry."""
         return max(initial, float(self._matrix.data.max(initial=initial)), 0.0)
 
+    def min(self, initial: float = np.inf) -> float:
+        """The smallest entry."""
+        return min(initial, float(self._matrix.data.min(initial=initial)), 0.0)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Array:
         """Sizes stay sparse; all else is computed on dense arrays."""
         if ufunc is np.absolute and method == "__call__" and not options:
