@@ -1,7 +1,7 @@
 """A pool in two dimensions, so that people see where the model looks.
 
 The first two principal components, or UMAP where it is installed. A large pool is sampled; what was
-measured, proposed or set aside is always there, and so are the most promising candidates.
+measured, proposed or set aside is always there, and so is a tenth for the most promising.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from serendip.core.errors import InvalidInput
 
 AT_MOST = 3000
 """Points on a map."""
-_MOST_PROMISING = 300
 _FEATURES = ("low-rank", "graph")
 """Models whose candidates have no features to make a map from."""
 
@@ -74,8 +73,8 @@ def _sample(view: CampaignView, chances: Floats, rng: Generator, most: int) -> I
     n = len(view.ids)
     if n <= most:
         return np.arange(n, dtype=np.int64)
-    touched = np.flatnonzero([state != "available" for state in view.states])[-most // 2 :]
-    best = np.argsort(-chances, kind="stable")[:_MOST_PROMISING]
+    touched = np.flatnonzero([state != "available" for state in view.states])[-(most // 2) :]
+    best = np.argsort(-chances, kind="stable")[: most // 10]
     kept = np.union1d(touched, best)
     others = np.setdiff1d(np.arange(n), kept, assume_unique=True)
     drawn = rng.choice(others, size=min(len(others), most - len(kept)), replace=False)
@@ -99,9 +98,9 @@ def _components(x: Floats) -> tuple[Floats, float]:
 def _neighbourly(x: Floats, rng: Generator) -> Floats:
     import warnings
 
-    import umap
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says that a seed makes it use one core
+        warnings.simplefilter("ignore")  # of what else could be installed, and of using one core
+        import umap
+
         made = umap.UMAP(random_state=int(rng.integers(2**31 - 1)), n_jobs=1)
         return np.asarray(made.fit_transform(x), dtype=np.float64)
