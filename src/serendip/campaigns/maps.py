@@ -1,7 +1,7 @@
 """A pool in two dimensions, so that people see where the model looks.
 
 The first two principal components, or UMAP where it is installed. A large pool is sampled; what was
-measured, proposed or set aside is always there, and so are the most promising candidates.
+measured, proposed or set aside is always there, and so is a tenth for the most promising.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from serendip.core.errors import InvalidInput
 
 AT_MOST = 3000
 """Points on a map."""
-_MOST_PROMISING = 300
 _FEATURES = ("low-rank", "graph")
 """Models whose candidates have no features to make a map from."""
 
@@ -76,8 +75,8 @@ def _sample(view: CampaignView, chances: Floats, rng: Generator, most: int) -> I
         return np.arange(n, dtype=np.int64)
     states = view.states.items()
     touched = np.array(sorted(item for item, state in states if state != "available"), dtype=int)
-    touched = touched[-most // 2 :]
-    best = np.argsort(-chances, kind="stable")[:_MOST_PROMISING]
+    touched = touched[-(most // 2) :]
+    best = np.argsort(-chances, kind="stable")[: most // 10]
     kept = np.union1d(touched, best)
     others = np.setdiff1d(np.arange(n), kept, assume_unique=True)
     drawn = rng.choice(others, size=min(len(others), most - len(kept)), replace=False)
@@ -101,9 +100,9 @@ def _components(x: Floats) -> tuple[Floats, float]:
 def _neighbourly(x: Floats, rng: Generator) -> Floats:
     import warnings
 
-    import umap
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says that a seed makes it use one core
+        warnings.simplefilter("ignore")  # of what else could be installed, and of using one core
+        import umap
+
         made = umap.UMAP(random_state=int(rng.integers(2**31 - 1)), n_jobs=1)
         return np.asarray(made.fit_transform(x), dtype=np.float64)

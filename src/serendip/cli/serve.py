@@ -42,8 +42,8 @@ def serve(
     from serendip.web.settings import ServeSettings
 
     settings = ServeSettings(store=store, host=host, port=port, token=token).guarded()
-    app = create_app(settings)
     with _listening(host, port) as listening:
+        app = create_app(settings)
         place = f"http://{_shown(host)}:{listening.getsockname()[1]}"
         say(f"Serving {app.state.campaigns.store} at {place}; Ctrl-C ends it.")
         if settings.token is not None and token is None:
@@ -68,8 +68,12 @@ def _listening(host: str, port: int) -> socket.socket:
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         made = socket.socket(family, kind)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+        except OSError:
+            made.close()
+            raise
         return made
     except OSError as problem:
         raise SerendipError(
