@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.conftest import _new_postgres, _postgres, _where  # noqa: F401  # fixtures
+from campaigns.conftest import _folder, _new_postgres, _postgres, _where  # noqa: F401  # fixtures
 from web.servers import Server, begin
 
 TOKEN = "a-token-for-the-tests-0123456789"

@@ -218,7 +218,7 @@ def test_a_campaign_begins_with_a_file(client, ending):
     }
     made = client.post(f"{API}/campaigns", json=body)
     assert made.status_code == 201
-    asked = client.post(made.headers["location"].replace(" ", "%20") + "/ask").json()
+    asked = client.post(made.headers["location"] + "/ask").json()
     assert len(asked["proposals"]) == 2
     settings = client.get(f"{API}/campaigns/from {ending}").json()["settings"]
     assert (settings["policy"], settings["minimize"], settings["range"]) == (
@@ -226,6 +226,17 @@ def test_a_campaign_begins_with_a_file(client, ending):
         True,
         [0, 1],
     )
+
+
+@pytest.mark.parametrize("name", ["Größe 2", "試験.1", "a+b-c_d", "x y  z"])
+def test_names_may_be_in_any_script(client, name):
+    body = {"name": name, "label": "yield", "id": "code", "budget": 3, "rows": rows(5)}
+    made = client.post(f"{API}/campaigns", json=body)
+    assert made.status_code == 201
+    where = made.headers["location"]
+    assert where.isascii()
+    assert client.get(where).json()["name"] == name
+    assert client.post(f"{where}/ask", json={"count": 1}).status_code == 200
 
 
 def test_rows_may_hold_words_numbers_gaps_and_truth(client):

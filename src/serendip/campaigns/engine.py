@@ -69,7 +69,7 @@ def engine_of(url: sa.URL, resident: bool = False) -> sa.Engine:
     try:
         if resident:
             return sa.create_engine(
-                url, connect_args=arguments, pool_pre_ping=True, pool_recycle=600
+                url, connect_args=arguments, pool_size=16, pool_pre_ping=True, pool_recycle=600
             )
         return sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args=arguments)
     except (ImportError, NoSuchModuleError):

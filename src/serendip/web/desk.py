@@ -1,12 +1,16 @@
-"""An opened campaign in the server: read by many, written to in one go."""
+"""An opened campaign in the server: read by many at once, written to in one go."""
 
 from collections.abc import Sequence
 from threading import Lock
 from typing import TypeVar
 
 from serendip.campaigns.campaign import Campaign
+<<<<<<< HEAD
 from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.chronicle import Answers, Chronicle, Command
+=======
+from serendip.campaigns.chronicle import Answers, Chronicle, Command, record
+>>>>>>> web
 from serendip.campaigns.errors import StoreDamaged
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.store import Store
@@ -17,14 +21,16 @@ T = TypeVar("T")
 class Desk:
     """Keeps one campaign open. Every use looks for news in the store first.
 
-    Methods block, so they are called in threads; one at a time gets through.
+    Methods block, so they are called in threads. Readers wait for nobody; writers for each other.
     """
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
         self._name = name
-        self._lock = Lock()
         self._campaign = Campaign(store, name)
+        self._seen = self._campaign.chronicle
+        self._writing = Lock()
+        self._loading = Lock()
 
     def chronicle(self, version: int | None = None) -> Chronicle:
         """The log and what it implies.
@@ -32,10 +38,13 @@ class Desk:
         Args:
             version: That the store is known to have; then it is not asked.
         """
-        with self._lock:
-            if version is None or version != self._campaign.state.version:
-                self._refresh()
-            return self._campaign.chronicle
+        seen = self._seen
+        if version is not None and version == seen.state.version:
+            return seen
+        try:
+            return self._newest(seen.refreshed(self._store, self._name))
+        except StoreDamaged:
+            return self._read_again()
 
     def settings(self) -> Settings:
         """What was decided at the start."""
@@ -43,7 +52,7 @@ class Desk:
 
     def candidates(self) -> Candidates:
         """The pool, read when it is first needed."""
-        with self._lock:
+        with self._loading:
             return self._campaign.candidates
 
     def opened(self) -> Campaign:
@@ -53,19 +62,23 @@ class Desk:
 
     def record(self, commands: Sequence[Command[T]]) -> Answers[T]:
         """Carries out commands in one transaction."""
-        with self._lock:
+        with self._writing:
             try:
-                return self._campaign.record(lambda _: commands)
+                seen, answers = record(self._store, self._name, self._seen, lambda _: commands)
             except StoreDamaged:
-                self._reopen()
-                return self._campaign.record(lambda _: commands)
+                seen = self._read_again()
+                seen, answers = record(self._store, self._name, seen, lambda _: commands)
+            self._newest(seen)
+            return answers
 
-    def _refresh(self) -> None:
-        try:
-            self._campaign.refresh()
-        except StoreDamaged:
-            self._reopen()
+    def _newest(self, seen: Chronicle) -> Chronicle:
+        """What was read is kept, unless somebody else has read more meanwhile."""
+        if len(seen.log) > len(self._seen.log):
+            self._seen = seen
+        return seen
 
-    def _reopen(self) -> None:
+    def _read_again(self) -> Chronicle:
         """A backup was put in the place of the store: what was read before is forgotten."""
         self._campaign = Campaign(self._store, self._name)
+        self._seen = self._campaign.chronicle
+        return self._seen

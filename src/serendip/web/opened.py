@@ -68,6 +68,7 @@ class OpenCampaigns:
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._anchor is not None:
             self._anchor.close()
+        self.store.engine.dispose()
 
     async def get(self, name: str) -> Opened:
         """The campaign of this name; what it knows may be old."""

@@ -151,7 +151,9 @@ def answer(
 ) -> Response:
     """A problem for programs, a page for people."""
     if request.url.path.startswith("/api"):
-        return problem_response(status, detail, headers, errors)
+        from serendip.web.api.wording import in_words_of_the_api
+
+        return problem_response(status, in_words_of_the_api(detail), headers, errors)
     from serendip.web.pages.errors import error_page
 
     page = error_page(request, status, title_of(status), detail)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 
@@ -48,7 +49,7 @@ async def begin(
         if id is not None:
             given[name] = service.kept(id)
     made = await service.create(given, who=body.who)
-    response.headers["Location"] = f"/api/v1/campaigns/{made.name}"
+    response.headers["Location"] = f"/api/v1/campaigns/{quote(made.name)}"
     return status_model(made)
 
 
