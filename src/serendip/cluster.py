@@ -55,6 +55,7 @@ def connected(address: str | None) -> Iterator[None]:
         yield
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a new cluster reports to nobody
+    os.environ.setdefault("RAY_worker_niceness", "0")  # and its workers are not put last
     where = address or os.environ.get("RAY_ADDRESS") or None
     if where is not None and where not in ("auto", "local"):
         _check_answer(where)

@@ -119,7 +119,6 @@ def test_nothing_is_left_behind():
     before = left_behind()
     with ProcessExecutor(ArraySource(rows(), ROWS), 2) as executor:
         pids = executor.pids
-        assert len(left_behind() - before) == 1
         assert all(alive(pid) for pid in pids)
     assert gone(pids)
     assert left_behind() <= before
@@ -137,7 +136,7 @@ def test_rows_of_a_file_are_mapped_where_they_are(tmp_path):
         assert left_behind() == before
         assert pick(ShardedPool(executor)) == pick(DensePool(rows(), block_rows=ROWS))
         for pid in executor.pids:
-            assert "pool.npy" in Path(f"/proc/{pid}/maps").read_text()
+            assert "/pool.npy" in Path(f"/proc/{pid}/maps").read_text()
 
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
@@ -165,7 +164,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_workers_leave_with_their_parent(tmp_path, how):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
@@ -176,7 +175,6 @@ def test_workers_leave_with_their_parent(tmp_path, how):
     pids = [int(pid) for pid in parent.stdout.readline().split()]
     assert len(pids) == 3
     assert all(alive(pid) for pid in pids)
-    assert len(list(tmp_path.glob("*.npy"))) == 1
     parent.send_signal(how)
     parent.communicate(timeout=60)
     assert gone(pids)

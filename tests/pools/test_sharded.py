@@ -80,7 +80,8 @@ def adversarial(rng, n, d, kind):
         x *= 10.0 ** rng.integers(-8, 9, size=(n, 1))
     elif kind == "one line":  # Δ and g of many rows are nearly collinear
         x = np.outer(np.linspace(-1, 1, n), x[0])
-    return x.astype(np.float32) if rng.random() < 0.5 else x
+    x = x.astype(np.float32) if rng.random() < 0.5 else x
+    return np.asfortranarray(x) if rng.random() < 0.3 else x
 
 
 CASES = {

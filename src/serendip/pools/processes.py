@@ -1,13 +1,13 @@
 """Shards held by processes of this machine, which map one file of rows: nothing is copied."""
 
 import logging
+import os
 import pickle
 import signal
 import tempfile
 import traceback
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class ProcessExecutor:
     """One process a shard; a process that is killed is started again, and its part done again.
 
     Rows in memory are written once to a temporary file that all processes map (TMPDIR says where);
-    rows of a file are mapped where they are.
+    rows of a file are mapped where they are. Threads take turns.
     """
 
     def __init__(self, source: Source, n_shards: int | None = None) -> None:
@@ -54,8 +54,7 @@ class ProcessExecutor:
         self._lock = Lock()
         shared, self._written = source, None
         if isinstance(source, ArraySource):
-            shared = _written(source)
-            self._written = Path(shared.path)
+            shared, self._written = _written(source)
         self._workers: list[_Worker] = []
         self._begun = False
         self._end = weakref.finalize(self, _end, self._workers, self._written)
@@ -156,7 +155,7 @@ class ProcessExecutor:
         here, there = context.Pipe()
         process = context.Process(
             target=_serve,
-            args=(there, source, start, self._threads, self._written),
+            args=(there, source, start, self._threads, self._written and self._written.name),
             name=f"serendip-shard-{place}",
             daemon=True,
         )
@@ -188,11 +187,13 @@ class _Worker:
         self.process.join()
 
 
-def _end(workers: list[_Worker], written: Path | None) -> None:
+def _end(workers: list[_Worker], written: "_Written | None") -> None:
     for worker in workers:
         worker.end()
     if written is not None:
-        written.unlink(missing_ok=True)
+        written.file.close()
+        if written.name is not None:
+            written.name.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +211,11 @@ def _checked(answers: list[Any]) -> list[Any]:
 
 
 def _serve(
-    line: Connection, source: Source, start: int, threads: int, written: Path | None
+    line: Connection, source: Source, start: int, threads: int, leftover: Path | None
 ) -> None:
     """The life of a worker: open the rows once, then fold them as often as asked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
-    leave_with_parent(None if written is None else partial(written.unlink, missing_ok=True))
+    leave_with_parent(None if leftover is None else partial(leftover.unlink, missing_ok=True))
     keep_to_cores(threads)
     shard: Shard | None = None
     while True:
@@ -243,17 +244,34 @@ def _portable(problem: Exception) -> Exception:
     return RuntimeError(f"A process of the pool failed:\n{said}")
 
 
-def _written(source: ArraySource) -> FileSource:
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The temporary file of rows that were in memory."""
+
+    file: BinaryIO
+    name: Path | None
+    """None where the file needs none, so that nothing can be left behind whoever is killed."""
+
+
+def _written(source: ArraySource) -> tuple[FileSource, _Written]:
     """The rows in a temporary file."""
     handle, name = tempfile.mkstemp(prefix="serendip-pool-", suffix=".npy")
+    file = open(handle, "wb")  # noqa: SIM115  # stays open as long as the executor
     try:
-        with open(handle, "wb") as file:
-            np.save(file, source.x, allow_pickle=False)
+        np.save(file, source.x, allow_pickle=False)
+        file.flush()
     except OSError as problem:
-        with suppress(OSError):
-            Path(name).unlink()
+        file.close()
+        Path(name).unlink(missing_ok=True)
         raise SerendipError(
             f"The rows could not be written to {name} ({problem.strerror or problem}); processes "
             "share them there. Free some space, or set TMPDIR to a folder that has it."
         ) from None
-    return FileSource.of(name, source.block_rows)
+    shape, dtype = source.x.shape, source.x.dtype.str
+    opened = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
+    nameless = opened.exists()  # Linux lets others open what this process holds open
+    if nameless:
+        Path(name).unlink()
+    path = str(opened) if nameless else name
+    shared = FileSource(path, shape, dtype, 0, len(source), source.block_rows)
+    return shared, _Written(file, None if nameless else Path(name))

@@ -62,8 +62,10 @@ class ArraySource:
         return self.x[items]
 
     def cut(self, start: int, stop: int) -> "ArraySource":
-        """A view of the array."""
-        return ArraySource(self.x[start:stop], self.block_rows)
+        """A part of the array that lies in memory as it does here: sums round by that."""
+        by_columns = self.x.flags.f_contiguous and not self.x.flags.c_contiguous
+        rows = self.x[start:stop]
+        return ArraySource(np.asfortranarray(rows) if by_columns else rows, self.block_rows)
 
     def open(self) -> DensePool:
         """The array as a pool."""
