@@ -140,7 +140,7 @@ def test_held_out_densities_agree_with_refits() -> None:
         density = np.exp(-0.5 * (one.label - values) ** 2 / noise) / np.sqrt(2 * np.pi * noise)
         exact.append(np.log(density.mean()))
     np.testing.assert_allclose(found, exact, atol=0.5)
-    assert found.mean() == pytest.approx(np.mean(exact), abs=0.1)
+    assert found.mean() == pytest.approx(np.mean(exact), abs=0.15)
 
 
 @pytest.mark.parametrize("y", [[0.0], [3.0], [0.0, 0.0], [7.0, 7.0, 7.0, 7.0], [1e-300, 0.0, 1e8]])
@@ -160,7 +160,7 @@ def test_held_out_densities_are_finite(y: list[float]) -> None:
 def test_one_by_one_is_as_good_as_all_at_once() -> None:
     truth = stream(5, "truth").standard_normal((4, 1)) * stream(5, "other").standard_normal(3)
     seen = _some(truth, 8, 0.2, stream(5, "labels"))
-    model = MatrixModel(4, 3, max_rank=2, n_chains=2000)
+    model = MatrixModel(4, 3, max_rank=2, n_chains=2000, sweeps=25, warm_up=150)
     together = model.posterior(seen, stream(5, "all"))
     apart = model.posterior((), stream(5, "prior"))
     for place, one in enumerate(seen):

@@ -84,8 +84,8 @@ async def one_client(url, name, place, seen, end, values, patient, pause):
             await asyncio.sleep(pause)
 
 
-async def crowd(url, name, count, seconds, patient=False, pause=0.0):
-    """So many clients for so long."""
+async def crowd(url, name, count, seconds, patient=False, pause=0.2):
+    """So many clients for so long; each needs `pause` seconds for a measurement."""
     seen, values = Seen(), itertools.count(1)
     end = time.monotonic() + seconds
     await asyncio.gather(

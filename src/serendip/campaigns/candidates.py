@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from serendip.folders.opening import PoolFolder
 
 
+_COMPARED = 50_000
+"""Names that are compared with a text, at most."""
+
+
 class Candidates(Protocol):
     """What campaigns need to know of a pool besides its features."""
 
@@ -95,7 +99,9 @@ class TableCandidates:
         return [name for name in self.ids if _number(name) == number]
 
     def closest(self, text: str) -> str | None:
-        """By comparing all."""
+        """By comparing all, where that takes less than a second."""
+        if len(self.ids) > _COMPARED:
+            return None
         return next(iter(get_close_matches(text, self.ids, n=1)), None)
 
 

@@ -192,16 +192,10 @@ def matched(written: object, candidates: Candidates) -> str | None:
 def unknown(item: str, candidates: Candidates) -> str:
     """What to say of an id that the pool does not have."""
     item = item if len(item) <= 60 else f"{item[:60]}…"
-<<<<<<< HEAD
     near = candidates.closest(item)
     hint = (
         f" Did you mean {near!r}?" if near is not None else f" Ids look like {candidates.ids[0]!r}."
     )
-=======
-    few = len(candidates.ids) <= _SEARCHED  # it takes a second for each 10⁵
-    near = get_close_matches(item, candidates.ids, n=1) if few else []
-    hint = f" Did you mean {near[0]!r}?" if near else f" Ids look like {candidates.ids[0]!r}."
->>>>>>> web
     return f"The pool has no candidate {item!r}.{hint}"
 
 

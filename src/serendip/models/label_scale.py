@@ -30,3 +30,8 @@ def label_scale(
     spread = np.sqrt(max(energy / n_rows - centre**2, 0.0))
     far = constant and abs(centre) > 3.0 * spread > 1e-6 * size
     return (centre, float(spread / _SPREAD)) if far else (0.0, float(size / _SIZE))
+
+
+def far_apart(unit: float, other: float) -> bool:
+    """Whether chains that measured labels in one unit are no start for the other."""
+    return not 0.25 < unit / other < 4.0

@@ -24,7 +24,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
-from serendip.models.label_scale import label_scale
+from serendip.models.label_scale import far_apart, label_scale
 from serendip.models.left_out import left_out
 from serendip.models.matrix_groups import group_of
 from serendip.models.matrix_lines import Lines
@@ -122,29 +122,31 @@ class MatrixPosterior:
     n_labels: int
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
-        """These observations among the labels, the chains' tables left as they are."""
+        """These observations among the labels, the chains not yet told of them."""
         entries = np.concatenate([self.entries, *(self._checked(one) for one in seen)])
         y = np.concatenate([self.y, *(one.y for one in seen)])
         offset, unit = label_scale(
             float(y.sum()), float(y @ y), len(y), constant=True, unit=self.model.label_unit
         )
-        chains = self.chains
-        if len(self.y):
-            shift = (self.offset - offset) / unit
-            chains = remeasured(chains, self.unit / unit, shift)
         return replace(
-            self,
-            entries=entries,
-            y=y,
-            chains=chains,
-            offset=offset,
-            unit=unit,
-            n_labels=self.n_labels + len(seen),
+            self, entries=entries, y=y, offset=offset, unit=unit, n_labels=self.n_labels + len(seen)
         )
 
     def update(self, seen: Observation, rng: Generator) -> Self:
-        """A few sweeps with the new rows among the data, starting where the chains stand."""
-        return self.absorb((seen,)).settle(self.model.sweeps, rng)
+        """A few sweeps with the new rows among the data, starting where the chains stand.
+
+        They go on with the same tables, measured anew; draws of the prior have no unit, and where
+        the unit changes much they begin afresh.
+        """
+        model, grown = self.model, self.absorb((seen,))
+        if not len(self.y):
+            return grown.settle(model.sweeps, rng)
+        if far_apart(self.unit, grown.unit):
+            chains = prior_chains(self.sides, model.priors, model.n_chains, rng)
+            return replace(grown, chains=chains).settle(model.warm_up, rng)
+        shift = (self.offset - grown.offset) / grown.unit
+        chains = remeasured(self.chains, self.unit / grown.unit, shift)
+        return replace(grown, chains=chains).settle(model.sweeps, rng)
 
     def _checked(self, seen: Observation) -> Ints:
         entries = np.asarray(seen.x)

@@ -25,11 +25,12 @@ from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models import draws as shared
-from serendip.models.label_scale import label_scale
+from serendip.models.label_scale import far_apart, label_scale
 from serendip.models.sparse_sweeps import Collapsed, SparseChains
 
 _CELLS = 1 << 16  # chains × features worked on at once, so that a sweep stays in the cache
 _RELOCATIONS = 3  # active features moved per sweep and chain
+_ANEW = 10  # times as many sweeps where the unit of the labels has changed much
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +144,13 @@ class SparseLinearPosterior:
             )
         x, y = np.concatenate([self.x, x]), np.concatenate([self.y, seen.y])
         offset, unit = self.model._label_scale(y)
+        grown = replace(self, x=x, y=y, offset=offset, unit=unit, n_labels=self.n_labels + 1)
+        if self.n_labels and far_apart(self.unit, unit):
+            chains = self.model._prior(rng)
+            return replace(grown, chains=chains).settle(_ANEW * self.model.sweeps, rng)
         # Chains go on with the same coefficients, measured anew; draws of the prior have no unit.
         chains = self.chains.remeasured(self.unit / unit) if self.n_labels else self.chains
-        grown = replace(
-            self,
-            x=x,
-            y=y,
-            chains=chains,
-            offset=offset,
-            unit=unit,
-            n_labels=self.n_labels + 1,
-        )
-        return grown.settle(self.model.sweeps, rng)
+        return replace(grown, chains=chains).settle(self.model.sweeps, rng)
 
     def settle(self, n_sweeps: int, rng: Generator) -> Self:
         """The chains after more sweeps over the same labels."""

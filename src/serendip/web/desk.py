@@ -5,12 +5,8 @@ from threading import Lock
 from typing import TypeVar
 
 from serendip.campaigns.campaign import Campaign
-<<<<<<< HEAD
 from serendip.campaigns.candidates import Candidates
-from serendip.campaigns.chronicle import Answers, Chronicle, Command
-=======
 from serendip.campaigns.chronicle import Answers, Chronicle, Command, record
->>>>>>> web
 from serendip.campaigns.errors import StoreDamaged
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.store import Store
