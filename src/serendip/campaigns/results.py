@@ -23,8 +23,6 @@ CANDIDATE = "candidate"
 SEEN_WITH = "seen with"
 """Graphs: a column that names the candidate whose measurement showed this label as well."""
 
-_SEARCHED = 10_000
-"""Candidates among which one with a similar name is looked for."""
 
 FAILED = ("failed", "fail")
 EXCLUDED = ("excluded", "exclude")
