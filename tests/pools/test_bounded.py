@@ -169,13 +169,13 @@ def test_most_candidates_are_left_out_once_labels_are_in(monkeypatch):
     posterior = LinearModel(5, 1.0, 0.1).posterior((), rng)
     pool = BoundedPool(DensePool(x), first=256)
     taken = []
-    take = module._block
+    take = DensePool.take
 
-    def counted(pool, sights, places):
-        taken.append(len(places))
-        return take(pool, sights, places)
+    def counted(pool, items):
+        taken.append(len(items))
+        return take(pool, items)
 
-    monkeypatch.setattr(module, "_block", counted)
+    monkeypatch.setattr(DensePool, "take", counted)
     for t in range(12):
         taken.clear()
         choice = SampleVIDS(n_draws=100).choose(posterior, pool, 10, stream(0, "c", t))

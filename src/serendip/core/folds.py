@@ -1,8 +1,10 @@
 """Every reduction over a pool: top values per draw, lowest score, hull, moments of the whole."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff
@@ -14,8 +16,36 @@ from serendip.core.protocols import BlockFn, Pool
 from serendip.core.rng import priority
 from serendip.core.screening import BoundFn, Sight, best_case
 
+_HELD = 8192
+"""Contenders whose features are held; those of more are read when they are needed."""
+
 # Two scores this close are a tie: closer than rounding lets any two block sizes agree.
 _TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Features of some items, read when they are asked for: as an array, or some rows at a time."""
+
+    pool: Pool
+    items: Ints
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """As of the array."""
+        return len(self.items), int(self.pool.take(self.items[:1]).shape[1])
+
+    def __getitem__(self, rows: slice | Ints) -> Array:
+        return self.pool.take(self.items[rows])
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.pool.take(self.items), dtype=dtype)
+
+    def __reduce__(self) -> tuple[Callable[[Array], Array], tuple[Array]]:
+        return np.asarray, (np.asarray(self),)  # travels as the array that it stands for
 
 
 def contenders(pool: Pool, best: Optima) -> Contenders:
@@ -27,7 +57,7 @@ def contenders(pool: Pool, best: Optima) -> Contenders:
     place = np.ravel(place)
     return Contenders(
         items=items,
-        x=pool.take(items),
+        x=pool.take(items) if len(items) <= _HELD else Rows(pool, items),
         share=np.asarray(np.bincount(place, weights), dtype=np.float64),
         excess=np.asarray(np.bincount(place, weights * excess), dtype=np.float64),
         # In one piece, as it arrives at other processes: sums round by how numbers lie in memory.

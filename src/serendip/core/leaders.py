@@ -6,6 +6,7 @@ item; the pairs left at the end are computed again in float64. Few values get th
 chunk only the maxima of 32 rows are compared with what a draw has already reached.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +16,7 @@ from serendip.core.data import Block, Optima
 from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.errors import SerendipError
 from serendip.core.protocols import Draws, Pool
-from serendip.core.scanning import chunks, group_maxima, reaching, rounded_down
+from serendip.core.scanning import chunks, group_maxima, reaching, rounded_down, shortened
 from serendip.core.screening import Sight, SupportsReach
 from serendip.core.threads import one_blas_thread, spread
 
@@ -27,7 +28,10 @@ _NOT_FINITE = (
 _FEW = 16
 """Draws that are scanned as fast as means and widths are brought up to date."""
 
-_REFINED = 4096
+_DRAWS = 256
+"""Draws whose pairs are ranked at once."""
+
+_REFINED = 2048
 """Pairs computed again in float64 at once."""
 
 
@@ -37,7 +41,7 @@ def optima(pool: Pool, draws: Draws, count: int = 1) -> Optima:
     Exact whatever the precision of the pool; equal values go by item.
     """
     count = min(count, len(pool))
-    found = pool.fold(LeadersFold(draws, count)).compact(count).joined
+    found = pool.fold(LeadersFold(draws, count)).compact(count).pairs
     items, values = _ranked(found, _exact_values(pool, draws, found), len(draws.weights), count)
     return Optima(items, values, draws.weights)
 
@@ -48,7 +52,8 @@ class Pairs:
 
     draw: Array
     """int32"""
-    item: Ints
+    item: Array
+    """int32, or int64 where it must be"""
     lower: Array
     """What the exact value cannot fall below; float32 or float64."""
     upper: Array
@@ -57,9 +62,15 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.draw)
 
-    def at(self, places: Array) -> "Pairs":
-        """Some of them."""
-        return Pairs(self.draw[places], self.item[places], self.lower[places], self.upper[places])
+    def without_beaten(self, count: int) -> "Pairs":
+        """Those that do not come after k others of their draw, where both are known exactly."""
+        exact = np.flatnonzero(self.lower == self.upper)
+        if len(exact) == 0:
+            return self
+        order = np.lexsort((self.item[exact], -self.lower[exact], self.draw[exact]))
+        ranked = exact[order]
+        beaten = ranked[_places(self.draw[ranked]) >= count]
+        return _joined((self,), (np.delete(np.arange(len(self)), beaten),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,31 +86,17 @@ class Leaders:
     """Pairs of the other parts."""
 
     @property
-    def joined(self) -> Pairs:
+    def pairs(self) -> Pairs:
         """All pairs as one."""
-        if len(self.parts) == 1:
-            return self.parts[0]
-        none = np.empty(0, dtype=np.int32)
-        parts = self.parts or (Pairs(none, none.astype(np.int64), np.empty(0), np.empty(0)),)
-        return Pairs(
-            np.concatenate([part.draw for part in parts]),
-            np.concatenate([part.item for part in parts]),
-            np.concatenate([part.lower for part in parts]),
-            np.concatenate([part.upper for part in parts]),
-        )
+        return _joined(self.parts)
 
     def compact(self, count: int) -> "Leaders":
         """The floor as high as the pairs show it to be, and the pairs that can still reach it."""
-        pairs, floor = self.joined, self.floor
-        if count > 1 and len(pairs):
-            floor = np.maximum(floor, _kth(pairs, len(floor), count))
-        pairs = pairs.at(pairs.upper >= floor[pairs.draw])
-        exact = pairs.lower == pairs.upper
-        if exact.any():
-            beaten = np.flatnonzero(exact)
-            order = np.lexsort((pairs.item[beaten], -pairs.lower[beaten], pairs.draw[beaten]))
-            beaten = beaten[order][_places(pairs.draw[beaten][order]) >= count]
-            pairs = pairs.at(np.delete(np.arange(len(pairs)), beaten))
+        floor = self.floor
+        if count > 1 and self.parts:
+            floor = np.maximum(floor, _kth(self.parts, len(floor), count))
+        reached = [part.upper >= floor[part.draw] for part in self.parts]
+        pairs = _joined(self.parts, reached).without_beaten(count)
         return Leaders(floor, (pairs,), len(pairs))
 
 
@@ -148,10 +145,10 @@ class LeadersFold:
         value, room = values[row, draw], slack[draw]
         lower = rounded_down(value - room, values.dtype)
         upper = -rounded_down(-value - room, values.dtype)
-        enough = len(slack) * (self.count // 2 + 64)
+        enough = len(slack) * (self.count // 4 + 64)
         if state.n_settled > 4 * enough:  # a crowd of near-ties: tell them apart at once
             lower = upper = _refined(self.draws, chunk.x, row, draw)
-        pairs = Pairs(draw.astype(np.int32), chunk.items[row], lower, upper)
+        pairs = Pairs(draw.astype(np.int32), shortened(chunk.items[row]), lower, upper)
         waiting = state.n_waiting + len(pairs)
         grown = Leaders(floor, (*state.parts, pairs), state.n_settled, waiting)
         return grown.compact(self.count) if waiting > enough else grown
@@ -212,29 +209,46 @@ class LeadersScreen:
         return kept
 
 
-def _places(sorted_groups: Array) -> Ints:
-    """The place of each entry within its run of equal entries, from 0."""
-    firsts = np.flatnonzero(np.r_[True, sorted_groups[1:] != sorted_groups[:-1]])
-    sizes = np.diff(np.r_[firsts, len(sorted_groups)])
-    return np.arange(len(sorted_groups)) - np.repeat(firsts, sizes)
+def _joined(parts: Sequence[Pairs], kept: Sequence[Array] | None = None) -> Pairs:
+    """The parts as one, or some places of each."""
+    if len(parts) == 0:
+        none = np.empty(0, dtype=np.int32)
+        return Pairs(none, none, np.empty(0), np.empty(0))
+    if len(parts) == 1 and kept is None:
+        return parts[0]
+    some = [slice(None)] * len(parts) if kept is None else kept
+    columns = (
+        np.concatenate([getattr(part, name)[at] for part, at in zip(parts, some, strict=True)])
+        for name in ("draw", "item", "lower", "upper")
+    )
+    return Pairs(*columns)
 
 
-def _by_draw(draw: Array, n_draws: int) -> Ints:
-    """An order that puts equal draws side by side; short keys are sorted by radix."""
-    return np.argsort(draw.astype(np.uint16) if n_draws < 2**16 else draw, kind="stable")
+def _places(sorted_draws: Array) -> Array:
+    """(h,) int32: the place of each entry within its run of equal ones, from 0."""
+    firsts = np.flatnonzero(np.r_[True, sorted_draws[1:] != sorted_draws[:-1]]).astype(np.int32)
+    sizes = np.diff(np.r_[firsts, np.int32(len(sorted_draws))])
+    return np.arange(len(sorted_draws), dtype=np.int32) - np.repeat(firsts, sizes)
 
 
-def _kth(pairs: Pairs, n_draws: int, count: int) -> Floats:
+def _kth(parts: Sequence[Pairs], n_draws: int, count: int) -> Floats:
     """(M,) the k-th largest lower bound of each draw; −∞ where there are fewer."""
-    order = _by_draw(pairs.draw, n_draws)
-    draw = pairs.draw[order]
-    places = _places(draw)
-    width = int(places.max()) + 1
-    if width < count:
-        return np.full(n_draws, -np.inf)
-    table = np.full((n_draws, width), -np.inf, dtype=pairs.lower.dtype)
-    table[draw, places] = pairs.lower[order]
-    return np.asarray(np.partition(table, width - count, axis=1)[:, width - count])
+    draw = np.concatenate([part.draw for part in parts])
+    lower = np.concatenate([part.lower for part in parts])
+    found = np.full(n_draws, -np.inf)
+    for first in range(0, n_draws, _DRAWS):  # some at a time: there are many pairs
+        inside = np.flatnonzero((draw >= first) & (draw < first + _DRAWS))
+        own = (draw[inside] - first).astype(np.uint16)  # short keys are sorted by radix
+        order = np.argsort(own, kind="stable")
+        own = own[order]
+        places = _places(own)
+        width = int(places.max(initial=-1)) + 1
+        if width >= count:
+            table = np.full((min(_DRAWS, n_draws - first), width), -np.inf, dtype=lower.dtype)
+            table[own, places] = lower[inside[order]]
+            table.partition(width - count, axis=1)
+            found[first : first + _DRAWS] = table[:, width - count]
+    return found
 
 
 def _refined(draws: Draws, x: Array, row: Ints, draw: Array) -> Floats:
@@ -253,7 +267,7 @@ def _exact_values(pool: Pool, draws: Draws, pairs: Pairs) -> Floats:
     order = np.argsort(pairs.item, kind="stable")
 
     def exact(places: Ints) -> Floats:
-        items, row = np.unique(pairs.item[places], return_inverse=True)
+        items, row = np.unique(pairs.item[places].astype(np.int64), return_inverse=True)
         return _refined(draws, pool.take(items), np.ravel(row), pairs.draw[places])
 
     parts = [order[start : start + _REFINED] for start in range(0, len(order), _REFINED)]
@@ -268,4 +282,5 @@ def _ranked(pairs: Pairs, exact: Floats, n_draws: int, count: int) -> tuple[Ints
     """(M, k) items and values of the k largest of each draw; equal values go by item."""
     order = np.lexsort((pairs.item, -exact, pairs.draw))
     order = order[_places(pairs.draw[order]) < count]
-    return pairs.item[order].reshape(n_draws, count), exact[order].reshape(n_draws, count)
+    items = pairs.item[order].astype(np.int64)
+    return items.reshape(n_draws, count), exact[order].reshape(n_draws, count)

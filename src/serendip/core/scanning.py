@@ -7,7 +7,7 @@ import numpy as np
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block
 
-_VALUES = 2**19
+_VALUES = 2**18
 """Values computed at once: they stay in the cache."""
 
 _MOST_ROWS = 2048
@@ -42,6 +42,11 @@ def rounded_down(floor: Floats, kind: np.dtype[np.floating]) -> Array:
     if kind != np.float32:
         return floor
     return np.nextafter(floor.astype(np.float32), np.float32(-np.inf))
+
+
+def shortened(items: Ints) -> Array:
+    """In 32 bits where that is enough, for those who hold many."""
+    return items.astype(np.int32) if items.max(initial=0) < 2**31 else items
 
 
 def reaching(values: Array, tops: Array, floor: Array) -> tuple[Ints, Ints]:

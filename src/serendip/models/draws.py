@@ -81,7 +81,7 @@ def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
     Σ_x′ w(x′) C[x′,x]² is a quadratic form in the M centred values at x; its root has at most
     min(M, contenders) columns, so nothing of size n × n or n × M arises.
     """
-    values = draws.values(Block(contenders.items, contenders.x))
+    values = draws.values(Block(contenders.items, np.asarray(contenders.x)))
     values = np.asarray(values, dtype=np.float64)
     centred = values - (values @ draws.weights)[:, None]
     root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]

@@ -6,6 +6,7 @@ bounds alone. Where too few are excluded for that to pay, all are walked as usua
 """
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Self, TypeVar
 
 import numpy as np
@@ -125,43 +126,49 @@ def _screened(
     )
     promise[gone] = -np.inf
     first = _foremost(promise, n_first)
-    state = reduction.start()
-    for start in range(0, len(first), _BLOCK):
-        state = reduction.step(state, _block(pool, sights, first[start : start + _BLOCK]))
+    state = _walked(pool, reduction, screen, sights, promise, first)
     kept = np.concatenate(
         spread(lambda part: screen.kept(state, sights.at(part), promise[part]), parts)
     )
     kept[first] = False
     kept[gone] = False
-    left = np.flatnonzero(kept)
-    if len(left) > _SHARE * len(kept):
-        return pool.fold(reduction.given(state))
-    left = left[np.argsort(-promise[left], kind="stable")]
     known = reduction.given(state)
+    if np.count_nonzero(kept) > _SHARE * len(kept):
+        del state, promise, kept  # not needed, and large
+        return pool.fold(known)
+    left = np.flatnonzero(kept)
+    left = left[np.argsort(-promise[left], kind="stable")]
+    return reduction.merge(state, _walked(pool, known, screen, sights, promise, left))
 
-    def walked(places: Ints) -> R:
-        found = known.start()
-        for start in range(0, len(places), _BLOCK):
-            some = places[start : start + _BLOCK]
-            some = some[screen.kept(found, sights.at(some), promise[some])]
-            if len(some):
-                found = known.step(found, _block(pool, sights, some))
-        return found
 
-    workers = max(1, min(n_threads(), len(left) // _BLOCK))
-    for found in spread(walked, [left[worker::workers] for worker in range(workers)]):
-        state = reduction.merge(state, found)
-    return state
+def _walked(
+    pool: Pool,
+    reduction: Reduction[R],
+    screen: Screen[R],
+    sights: Sights,
+    promise: Array,
+    places: Ints,
+) -> R:
+    """The reduction over the candidates at these places, those that no longer matter left out."""
+
+    def some(share: Ints) -> R:
+        state = reduction.start()
+        for start in range(0, len(share), _BLOCK):
+            part = share[start : start + _BLOCK]
+            part = part[screen.kept(state, sights.at(part), promise[part])]
+            if len(part):
+                items = sights.items[np.sort(part)].astype(np.int64)
+                state = reduction.step(state, Block(items, pool.take(items)))
+        return state
+
+    workers = max(1, min(n_threads(), 2 * len(places) // _BLOCK))
+    states = spread(some, [places[worker::workers] for worker in range(workers)])
+    return reduce(reduction.merge, states)
 
 
 def bounded(pool: Pool) -> Pool:
     """The pool with bounds, where it is large and walked in this process; else the pool itself."""
     return BoundedPool(pool) if isinstance(pool, _WALKED) and len(pool) >= _LEAST else pool
-
-
-def _block(pool: Pool, sights: Sights, places: Ints) -> Block:
-    items = sights.items[np.sort(places)].astype(np.int64)
-    return Block(items, pool.take(items))
 
 
 def _foremost(promise: Array, count: int) -> Ints:

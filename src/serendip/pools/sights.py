@@ -13,6 +13,7 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block
 from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.protocols import Pool
+from serendip.core.scanning import shortened
 from serendip.core.screening import Sight
 
 _EPS = float(np.finfo(np.float32).eps)
@@ -22,6 +23,9 @@ _FLUSHED = np.float32(1e-17)
 
 _ROWS = 2048
 """Rows multiplied by a matrix at once."""
+
+_GROUP = 64
+"""Candidates that share the bound of a norm."""
 
 _LOOSE = 1.5
 """How much wider than needed, squared, bounds may be before they are made anew."""
@@ -40,8 +44,8 @@ class Sights:
     """Items whose labels the ellipsoid counts, of those that left the pool since it was bounded."""
     items: Array
     """(n,) integers, increasing: who was in the pool when sights were first made."""
-    norm: Array
-    """(n,) at least ‖x‖"""
+    norms: Array
+    """(⌈n / 64⌉,) at least ‖x‖ of each of 64 candidates"""
     mean: Array
     """(n,) at least xᵀμ"""
     width: Array
@@ -50,6 +54,11 @@ class Sights:
     def at(self, places: slice | Array) -> Sight:
         """Some of them."""
         return Sight(self.mean[places].astype(np.float64), self.width[places].astype(np.float64))
+
+    def norm(self, places: slice | Ints) -> Array:
+        """At least ‖x‖ of the candidates there."""
+        rows = np.arange(places.start, places.stop) if isinstance(places, slice) else places
+        return self.norms[rows // _GROUP]
 
     def places(self, items: Ints) -> Ints:
         """Where those of these items are that are here; both increase."""
@@ -64,9 +73,12 @@ def fresh_sights(pool: Pool, belief: Belief, gone: Ints) -> Sights | None:
     if around is None:
         return None
     found: _Pieces = pool.fold(_FreshFold(around))
-    pieces = sorted(found, key=lambda piece: int(piece[0][0]))
-    items, *arrays = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-    return _checked(Sights(belief, around, gone, items, *arrays))
+    columns = list(zip(*sorted(found, key=lambda piece: int(piece[0][0])), strict=True))
+    del found
+    # One by one, so that few are held twice.
+    items, mean, width, norm = (np.concatenate(columns.pop(0)) for _ in range(4))
+    norms = np.maximum.reduceat(norm, np.arange(0, len(norm), _GROUP))
+    return _checked(Sights(belief, around, gone, items, norms, mean, width))
 
 
 def updated_sights(pool: Pool, known: Sights, belief: Belief, gone: Ints) -> Sights | None:
@@ -85,7 +97,7 @@ def updated_sights(pool: Pool, known: Sights, belief: Belief, gone: Ints) -> Sig
     pieces: _Pieces = pool.fold(_UpdateFold(known, around, pulls, shares))
     for places, some_mean, some_width in pieces:
         mean[places], width[places] = some_mean, some_width
-    return _checked(Sights(belief, around, gone, known.items, known.norm, mean, width))
+    return _checked(Sights(belief, around, gone, known.items, known.norms, mean, width))
 
 
 def _checked(sights: Sights) -> Sights | None:
@@ -97,7 +109,7 @@ _Pieces = tuple[tuple[Array, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class _FreshFold:
-    """Items with norm, mean and width."""
+    """Items with mean, width and norm."""
 
     around: Ellipsoid
 
@@ -121,7 +133,7 @@ class _FreshFold:
             mean += norm * np.float32(rounding * np.linalg.norm(centre)) + _FLUSHED
             rest = np.float32(rounding * np.linalg.norm(root) + (1 + _EPS) * self.around.blur)
             width = width * np.float32(1.0 + rounding) + norm * rest + _FLUSHED
-        return (*state, (_shortened(block.items), norm, mean, width))
+        return (*state, (shortened(block.items), mean, width, norm))
 
     def merge(self, left: _Pieces, right: _Pieces) -> _Pieces:
         return left + right
@@ -148,7 +160,7 @@ class _UpdateFold:
 
     def step(self, state: _Pieces, block: Block) -> _Pieces:
         places = _span(self.known.items, block.items)
-        norm, before = self.known.norm[places], self.known.width[places]
+        norm, before = self.known.norm(places), self.known.width[places]
         rounding = _rounding(len(self.side)) * np.linalg.norm(self.side, axis=0)
         with np.errstate(over="ignore", invalid="ignore"):
             seen = (block.x @ self.side.astype(_working_type(block.x))).T.astype(np.float32)
@@ -167,11 +179,6 @@ class _UpdateFold:
 
 def _working_type(x: Array) -> np.dtype[np.floating]:
     return np.dtype(np.float32) if x.dtype == np.float32 else np.dtype(np.float64)
-
-
-def _shortened(items: Ints) -> Array:
-    """In 32 bits where that is enough: there are many."""
-    return items.astype(np.int32) if items[-1] < 2**31 else items
 
 
 def _rounding(n_features: int) -> float:
