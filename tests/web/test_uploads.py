@@ -260,12 +260,14 @@ def test_what_a_table_says_is_only_data(client, local):
         "name": "nasty",
         "label": "y <q>",
         "id": "id",
-        "budget": 3,
+        "budget": len(nasty),
         "table": sent.json()["table"],
     }
     made = client.post("/api/v1/campaigns", json=body)
     assert made.status_code == 201, made.text
-    asked = client.post("/api/v1/campaigns/nasty/ask", json={"count": 2, "who": "<u>me</u>"}).json()
+    asked = client.post(
+        "/api/v1/campaigns/nasty/ask", json={"count": len(nasty), "who": "<u>me</u>"}
+    ).json()
     assert {row["id"] for row in asked["proposals"]} <= set(nasty)
     item = asked["proposals"][0]["id"]
     told = client.post("/api/v1/campaigns/nasty/tell", json={"results": {item: 1.0}})
