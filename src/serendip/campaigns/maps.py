@@ -102,7 +102,7 @@ def _neighbourly(x: Floats, rng: Generator) -> Floats:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what else could be installed, and of using one core
-        import umap
+        import umap  # pyright: ignore[reportMissingImports]  # an extra
 
         made = umap.UMAP(random_state=int(rng.integers(2**31 - 1)), n_jobs=1)
         return np.asarray(made.fit_transform(x), dtype=np.float64)

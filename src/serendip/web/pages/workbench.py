@@ -131,5 +131,7 @@ def _undoable(reading: Reading) -> str:
         _, words = taken_back(reading.log, reading.state, "", "")
     except InvalidInput:
         return ""
+    if not words:
+        return ""
     more = f" and {len(words) - 1} more" if len(words) > 1 else ""
     return f"{words[0].rstrip('.')}{more}"
