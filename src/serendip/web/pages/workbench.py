@@ -128,10 +128,9 @@ def _span(proposals: Sequence[Proposal]) -> tuple[float, float]:
 def _undoable(reading: Reading) -> str:
     """The last that can be taken back, in words; empty where there is nothing."""
     try:
-        _, words = taken_back(reading.log, reading.state, "", "")
+        _, told = taken_back(reading.log, reading.state, "", "")
     except InvalidInput:
         return ""
-    if not words:
-        return ""
+    words = list(told)
     more = f" and {len(words) - 1} more" if len(words) > 1 else ""
     return f"{words[0].rstrip('.')}{more}"
