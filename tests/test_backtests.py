@@ -32,7 +32,7 @@ QUICK = {"id": "name", "budget": 12, "repeats": 3, "policies": ["ids", "greedy",
 
 def test_the_result_in_figures():
     result = backtest(FRAME, "yield", **QUICK)
-    assert (result.n, result.budget, result.repeats, result.model) == (60, 12, 3, "linear")
+    assert (result.n, result.budget, result.repeats, result.model) == (60, 12, 3, "auto")
     assert len(result.steps) == 3 * 3 * 12
     truth = np.sort(FRAME["yield"])[::-1]
     for (_, _), run in result.steps.groupby(["policy", "repeat"]):
@@ -162,7 +162,7 @@ def test_what_does_not_fit_is_refused(change, words):
     [
         ({"model": "lineer"}, "Did you mean linear"),
         ({"model": "low-rank"}, "--rows and --columns"),
-        ({"rows": "a", "columns": "b"}, "--rows and --columns"),
+        ({"model": "linear", "rows": "a", "columns": "b"}, "--rows and --columns"),
         ({"model": "graph"}, "--edges"),
     ],
 )

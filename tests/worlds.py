@@ -64,10 +64,11 @@ def _finite(likelihood) -> Problem:
     return Problem(f"finite-{type(likelihood).__name__}", world, FiniteModel(table, likelihood))
 
 
-def _graph() -> Problem:
+def _graph(known: bool) -> Problem:
     rng = stream(2, "graph")
     adjacency = adjacency_of(30, random_edges(30, 0.1, rng))
-    return Problem("graph", graph_world(adjacency, 0.2, rng), GraphModel(adjacency, 1.0, 0.2))
+    model = GraphModel(adjacency, 1.0, 0.2) if known else GraphModel(adjacency)
+    return Problem("graph" if known else "graph-unknown", graph_world(adjacency, 0.2, rng), model)
 
 
 def _auto() -> AutoModel:
@@ -91,9 +92,19 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
     lambda: Problem(
         "linear-unknown", linear_world(40, 4, 0.3, stream(3, "linear")), LinearModel(4)
     ),
-    lambda: Problem("logistic", logistic_world(40, 4, stream(4, "logistic")), LogisticModel(4)),
+    lambda: Problem(
+        "logistic", logistic_world(40, 4, stream(4, "logistic")), LogisticModel(4, 1.0)
+    ),
+    lambda: Problem(
+        "logistic-unknown", logistic_world(40, 4, stream(4, "logistic")), LogisticModel(4)
+    ),
     lambda: Problem(
         "sparse",
+        sparse_world(40, 60, 3, 0.1, stream(5, "sparse")),
+        SparseLinearModel(60, 0.05, 1.0, 0.1, n_chains=40),
+    ),
+    lambda: Problem(
+        "sparse-unknown",
         sparse_world(40, 60, 3, 0.1, stream(5, "sparse")),
         SparseLinearModel(60, n_chains=40),
     ),
@@ -107,7 +118,8 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
         low_rank_world(6, 7, 2, 0.1, stream(6, "low-rank")),
         MatrixModel(6, 7, (np.arange(6) % 3,), (np.linspace(-1, 1, 7)[:, None],), n_chains=40),
     ),
-    _graph,
+    lambda: _graph(known=True),
+    lambda: _graph(known=False),
     lambda: Problem("gp", linear_world(40, 4, 0.3, stream(7, "gp")), GaussianProcessModel(4)),
     lambda: Problem("forest", linear_world(40, 4, 0.3, stream(8, "forest")), ForestModel(4)),
     lambda: Problem("auto", linear_world(40, 4, 0.3, stream(9, "auto")), _auto()),

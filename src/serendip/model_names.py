@@ -5,8 +5,8 @@ from collections.abc import Mapping
 MODELS: Mapping[str, str] = {
     "auto": "several models, trusted by how well they foretell labels left out",
     "linear": "linear regression, its scales inferred",
-    "logistic": "logistic regression for labels between 0 and 1",
-    "sparse": "linear regression in which few features matter",
+    "logistic": "logistic regression for labels between 0 and 1, its width inferred",
+    "sparse": "linear regression in which few features matter, how few inferred",
     "gp": "Gaussian processes, their kernel, noise and scale inferred",
     "forest": "randomised trees, calibrated by labels left out",
     "neural": "small neural networks, calibrated by labels left out (needs PyTorch)",

@@ -18,7 +18,7 @@ from serendip.models.sparse_linear import SparseLinearModel
 OWN_CONSTANT = ("auto", "gp", "forest", "neural")
 """Models that have a constant of their own; the others want a last column of ones."""
 
-ANY_UNIT = ("linear", *OWN_CONSTANT)
+ANY_UNIT = ("linear", "sparse", *OWN_CONSTANT)
 """Models that take labels in any unit; the others want them between 0 and 1."""
 
 
@@ -38,9 +38,8 @@ def table_model(
         return _auto(d, groups, x)
     models: dict[str, Model[Any]] = {
         "linear": LinearModel(d, constant_column=d - 1),
-        # Features of unit size: xᵀθ then has a prior standard deviation of two, chances of 12–88 %.
-        "logistic": LogisticModel(d, prior_variance=4.0 / d),
-        "sparse": SparseLinearModel(d),
+        "logistic": LogisticModel(d, constant_column=d - 1),
+        "sparse": SparseLinearModel(d, constant_column=d - 1),
         "gp": GaussianProcessModel(d, tuple(groups)),
         "forest": ForestModel(d),
         "neural": NeuralModel(d),

@@ -16,7 +16,7 @@ from serendip.campaigns.state import replay
 from serendip.core.data import Choice
 from serendip.core.errors import InvalidInput
 from serendip.core.rng import stream
-from serendip.theory import RatioWatch, generic_bound, linear_entropy_bound
+from serendip.theory import RatioWatch, generic_bound, tuple_entropy_bound
 
 
 @pytest.fixture(name="campaign")
@@ -92,7 +92,7 @@ def test_the_course_repeats_what_each_batch_knew(campaign):
 
 def test_the_bound_is_lemma_1_with_the_worst_ratio_so_far(campaign):
     found = course(campaign.problem, campaign.log, "screen")
-    entropy = linear_entropy_bound(60, campaign.problem.framed.x.shape[1], 30)
+    entropy = tuple_entropy_bound(60, 30)
     worst = np.maximum.accumulate(found.ratio)
     expected = [
         generic_bound(w, entropy, int(t)) for w, t in zip(worst[:3], found.after[:3], strict=True)

@@ -140,7 +140,7 @@ def test_roles_become_settings_that_a_campaign_begins_with(folder):
     kept = {name: one for name, one in made.items() if one}
     settings = {"name": "a", "pool": "pool.csv", "budget": 5, **kept, "label": "yield"}
     campaign = Campaign.create(settings, "s.db")
-    assert "Column 'plate' is text: 4 categories." in campaign.problem.framed.notes
+    assert "Column 'plate' is text: 4 categories." in campaign.problem.notes
     assert Campaign.open("a", "s.db").settings.nominal == ("plate",)
 
 

@@ -139,7 +139,7 @@ def test_held_out_densities_agree_with_refits() -> None:
         values = rest._draws(np.arange(1000)).values(Block(np.array([0]), one.x))[0]
         density = np.exp(-0.5 * (one.label - values) ** 2 / noise) / np.sqrt(2 * np.pi * noise)
         exact.append(np.log(density.mean()))
-    np.testing.assert_allclose(found, exact, atol=0.5)
+    np.testing.assert_allclose(found, exact, atol=0.8)
     assert found.mean() == pytest.approx(np.mean(exact), abs=0.15)
 
 

@@ -156,7 +156,7 @@ def test_few_features_are_found_among_many(
     mean, width = posterior.moments()(Block(np.arange(100), x))
     assert np.mean((mean - truth) ** 2) < 0.02 * truth.var()
     assert np.mean(np.abs(mean - truth) < 3 * width) > 0.9
-    assert 0.03 < posterior.chains.noise_variance.mean() < 0.2
+    assert 0.03 < posterior.chains.noise_variance.mean() * posterior.unit**2 < 0.2
 
 
 def test_values_are_the_matrix_product(
@@ -235,6 +235,34 @@ def test_same_seed_same_result_and_old_posterior_untouched() -> None:
     one.update(Observation(9, _X[:1], np.array([4.0])), stream(0, "more"))
     np.testing.assert_array_equal(one.chains.theta, two.chains.theta)
     np.testing.assert_array_equal(one.y, _Y)
+
+
+def test_labels_may_come_in_any_unit() -> None:
+    world = sparse_world(60, 30, 2, 0.01, stream(4, "world"))
+    x = np.c_[world.pool.x, np.ones(60)]
+    model = SparseLinearModel(31, n_chains=40, sweeps=3, constant_column=30)
+
+    def moments(factor: float, offset: float) -> tuple[Floats, Floats, float]:
+        posterior = model.posterior(_seen(x[:30], factor * world.truth[:30] + offset), stream(4, 1))
+        noise = posterior.sample(5, stream(4, 2)).likelihood.noise_variance
+        return *posterior.moments()(Block(np.arange(60), x)), noise
+
+    mean, deviation, noise = moments(1.0, 0.0)
+    for factor in (2.0**-20, 1024.0):  # exact in binary, so chains do the very same
+        scaled = moments(factor, 0.0)
+        np.testing.assert_allclose(scaled[0], factor * mean, rtol=1e-9, atol=1e-9 * factor)
+        np.testing.assert_allclose(scaled[1], factor * deviation, rtol=1e-9, atol=1e-9 * factor)
+        assert scaled[2] == pytest.approx(factor**2 * noise)
+    far, _, _ = moments(1.0, 1000.0)
+    error = np.sqrt(np.mean((far - 1000.0 - world.truth) ** 2))
+    assert error < 0.2 * world.truth.std()
+
+
+def test_given_scales_leave_labels_as_they_are() -> None:
+    for given in ({"slab_variance": 1.0}, {"noise_variance": 0.1}):
+        model = SparseLinearModel(4, n_chains=5, **given)
+        posterior = model.posterior(_seen(_X, 1000.0 * _Y), stream(0, "update"))
+        assert (posterior.offset, posterior.unit) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from serendip.core.data import Block, Observation
 from serendip.core.rng import stream
 from serendip.environments.graph import random_edges
 from serendip.models.graph import GraphModel, adjacency_of
+from serendip.models.graph_scales import GraphScales
 from serendip.models.linear import LinearModel, UnknownScales
 from serendip.models.logistic import LogisticModel
 
@@ -93,6 +94,27 @@ def test_graph_posterior_is_calibrated():
             labels = values[nodes] + np.sqrt(0.5) * rng.standard_normal(len(nodes))
             posterior = posterior.update(Observation(node, nodes[:, None], labels), rng)
         target = int(rng.integers(8))
+        draws = posterior.sample(DRAWS, rng)
+        drawn = draws.values(Block(np.array([target]), np.array([[target]])))[0]
+        ranks.append(int(np.sum(drawn < values[target])))
+    assert_uniform(ranks)
+
+
+def test_unknown_scales_of_a_graph_are_calibrated():
+    """Scales drawn from the very prior of the model, labels left in its units."""
+    scales = GraphScales()
+    adjacency = adjacency_of(6, np.array([[0, 1], [0, 2], [3, 4]]))
+    model = GraphModel(adjacency, label_unit=1.0)
+    ranks = []
+    for run in range(RUNS):
+        rng = stream(run, "sbc graph scales")
+        variance = scales.rate / rng.gamma(scales.shape)
+        noise = variance * rng.choice(scales.noise_ratios)
+        values = np.sqrt(variance) * (rng.standard_normal() + rng.standard_normal(6))
+        nodes = np.array([0, 1, 2, 3, 4, 0, 3])
+        labels = values[nodes] + np.sqrt(noise) * rng.standard_normal(7)
+        posterior = model.posterior([Observation(0, nodes[:, None], labels)], rng)
+        target = int(rng.integers(6))
         draws = posterior.sample(DRAWS, rng)
         drawn = draws.values(Block(np.array([target]), np.array([[target]])))[0]
         ranks.append(int(np.sum(drawn < values[target])))
