@@ -76,7 +76,7 @@ class Lowest:
 
 def lowest(pool: Pool, score: BlockFn[Scores], key: int) -> Lowest:
     """The candidate with the lowest score; what still ties goes by the hash of (key, item)."""
-    items, keys = pool.fold(_LowestFold(score))
+    items, keys = pool.fold(LowestFold(score))
     for place in range(len(keys)):
         kept = _near_lowest(keys[place])
         items, keys = items[kept], tuple(key[kept] for key in keys)
@@ -88,7 +88,7 @@ _Ranked = tuple[Ints, tuple[Floats, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _LowestFold:
+class LowestFold:
     """Keeps every candidate that ties on the first key."""
 
     score: BlockFn[Scores]
@@ -123,7 +123,7 @@ class _LowestFold:
         found = best_case(self.score, around)
         return None if found is None else _LowestScreen(found)
 
-    def given(self, state: _Ranked) -> "_LowestFold":
+    def given(self, state: _Ranked) -> "LowestFold":
         return self
 
 

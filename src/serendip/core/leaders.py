@@ -20,10 +20,11 @@ from serendip.core.scanning import chunks, group_maxima, reaching, rounded_down,
 from serendip.core.screening import Sight, SupportsReach
 from serendip.core.threads import one_blas_thread, spread
 
-_NOT_FINITE = (
+NOT_FINITE = (
     "A posterior draw took a value that is not finite. "
     "Rescale features or labels, whose sizes are too far apart to compute with."
 )
+"""Said of draws that overflow."""
 
 _FEW = 16
 """Draws that are scanned as fast as means and widths are brought up to date."""
@@ -128,7 +129,7 @@ class LeadersFold:
             if (peaks < bar).all():  # which not-a-number never is
                 continue
             if not (peaks < np.inf).all():
-                raise SerendipError(_NOT_FINITE)
+                raise SerendipError(NOT_FINITE)
             state = self._noted(state, chunk, slack, values, tops)
         return state
 
@@ -258,7 +259,7 @@ def _refined(draws: Draws, x: Array, row: Ints, draw: Array) -> Floats:
         part = slice(start, start + _REFINED)
         found[part] = draws.refine(x[row[part]], draw[part].astype(np.int64))
     if not np.isfinite(found).all():
-        raise SerendipError(_NOT_FINITE)
+        raise SerendipError(NOT_FINITE)
     return found
 
 

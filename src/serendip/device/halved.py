@@ -1,0 +1,58 @@
+"""Linear functions in float16, each multiplied by a power of two, with what rounding took."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from serendip.core.arrays import Floats
+from serendip.device.torch import Tensor, torch_module
+
+_UP = 1.0 + 1e-6
+
+
+def accumulation(width: int) -> float:
+    """Over ‖x̃‖‖θ̃‖: what adding up in float32 can lose.
+
+    Four times the bound of rounding to nearest, since matrix units may cut off instead; what is
+    left over covers the additions that bounds themselves are made of.
+    """
+    return 4.0 * (width + 16) * 2.0**-23
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Halved:
+    """M functions x ↦ xᵀθ on a device."""
+
+    theta: Tensor
+    """(M′, D) float16, M′ ≥ M; rows beyond M and columns beyond d are zero."""
+    unit: Floats
+    """(M,) the power of two that each was multiplied by."""
+    kept: Floats
+    """(M, d) what is left of θ after rounding."""
+    size: Tensor
+    """(M′,) float32: at least ‖unit · θ‖."""
+    miss: Tensor
+    """(M′,) float32: the error of a value is at most residual · size + norm · miss."""
+
+
+def halved(theta: Floats, width: int, n_rows: int, device: str) -> Halved:
+    """Functions (M, d) as a table of n_rows × width on a device."""
+    torch = torch_module()
+    largest = np.abs(theta).max(axis=1, initial=0.0)
+    unit = np.where(largest > 0, 2.0 ** (1 - np.frexp(largest)[1]), 1.0)
+    exact = theta * unit[:, None]
+    rounded = exact.astype(np.float16)
+    size = np.linalg.norm(exact, axis=1)
+    lost = np.linalg.norm(exact - rounded.astype(np.float64), axis=1)
+    miss = lost + accumulation(width) * (size + lost)
+    table = torch.zeros((n_rows, width), dtype=torch.float16, device=device)
+    table[: len(theta), : theta.shape[1]] = torch.as_tensor(rounded, device=device)
+    bounds = np.zeros((2, n_rows), dtype=np.float32)
+    bounds[:, : len(theta)] = np.stack([size, miss]) * _UP
+    both = torch.as_tensor(bounds, device=device)
+    return Halved(table, unit, rounded / unit[:, None], both[0], both[1])
+
+
+def table_rows(count: int, least: int) -> int:
+    """How many rows a table of `count` functions has: a multiple of `least`."""
+    return -(-count // least) * least
