@@ -86,6 +86,22 @@ def test_it_lies_between_random_choice_and_the_best_possible():
     assert found.stop_advice.endswith("It pays to go on.")
 
 
+def test_a_declared_range_ends_the_interval():
+    free = small_view(budget=40)
+    found, bare = (
+        forecast(one, stream(0, "f")) for one in (replace(free, bounds=(-0.1, 0.4)), free)
+    )
+    steps = np.arange(len(found.path.low))
+    np.testing.assert_array_equal(found.path.expected, bare.path.expected)
+    assert (found.path.low <= found.path.expected).all()
+    assert (found.path.expected <= found.path.high).all()
+    least = np.minimum(found.total_so_far - 0.1 * steps, found.path.expected)
+    most = np.maximum(found.total_so_far + 0.4 * steps, found.path.expected)
+    assert (found.path.low >= least - 1e-9).all()
+    assert (found.path.high <= most + 1e-9).all()
+    assert bare.low < found.low
+
+
 def test_random_choice_is_forecast_as_such():
     view = small_view(policy="random", pending=())
     found = forecast(view, stream(0, "f"))

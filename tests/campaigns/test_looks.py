@@ -9,7 +9,7 @@ from serendip.campaigns import Campaign
 from serendip.campaigns.course import course
 from serendip.campaigns.fit import believed, fit_of, trusted
 from serendip.campaigns.listing import PAGE, listing
-from serendip.campaigns.maps import has_map, map_methods, pool_map
+from serendip.campaigns.maps import _apart, has_map, map_methods, pool_map
 from serendip.campaigns.predictions import N_DRAWS
 from serendip.campaigns.shapes import matrix_of, neighbourhood
 from serendip.campaigns.state import replay
@@ -59,6 +59,19 @@ def test_a_large_pool_is_sampled_and_keeps_what_matters(campaign):
     assert len(found.items) == 59
     assert {*touched, 50, 51} <= set(found.items.tolist())
     assert (np.diff(found.items) > 0).all()
+
+
+def test_candidates_that_share_a_place_lie_side_by_side():
+    at = np.repeat(np.array([[0.0, 0.0], [10.0, 1.0], [4.0, 7.0], [2.0, 2.0]]), [1, 8, 30, 1], 0)
+    found, n_moved = _apart(at)
+    assert n_moved == 7 + 29
+    distances = np.linalg.norm(found[:, None] - found[None], axis=-1)
+    assert distances[~np.eye(len(at), dtype=bool)].min() > 0.05
+    assert np.linalg.norm(found - at, axis=1).max() <= 0.05 * 10.0
+    again, n_moved = _apart(found)
+    assert n_moved == 0
+    np.testing.assert_array_equal(again, found)
+    assert _apart(np.zeros((3, 2)))[1] == 2
 
 
 def test_maps_that_cannot_be_made_are_refused(campaign):

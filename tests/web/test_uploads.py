@@ -70,6 +70,15 @@ def test_files_are_kept_inside_the_folder_and_found_again(uploads, tmp_path):
     assert uploads.settled(home) == home
 
 
+def test_a_file_that_is_read_once_takes_nothing_from_others(uploads):
+    kept = uploads.keep("pool.csv", io.BytesIO(b"a,b\n1,2\n"))
+    once = uploads.keep("pool.csv", io.BytesIO(b"a,b\n1,2\n"), apart=True)
+    assert once != kept
+    assert uploads.path(once).name == "pool.csv"
+    uploads.forget(once)
+    assert uploads.path(kept).read_bytes() == b"a,b\n1,2\n"
+
+
 @pytest.mark.parametrize("id", ["", "..", "../" * 8, "0" * 32, "/etc", "0" * 31 + "/", "A" * 32])
 def test_ids_lead_nowhere_else(uploads, id):
     with pytest.raises(Refused) as caught:

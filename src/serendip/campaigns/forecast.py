@@ -250,7 +250,7 @@ def _in_user_units(
     so_far = float(view.measured_values.sum())
     expected = so_far + labels.offset * count + labels.factor * mean
     ahead = expected[: steps + 1]
-    path = Path(ahead, ahead - half, ahead + half)
+    path = _possible(Path(ahead, ahead - half, ahead + half), view.bounds)
     return Forecast(
         expected_total=float(path.expected[-1]),
         low=float(path.low[-1]),
@@ -262,6 +262,18 @@ def _in_user_units(
         random_total=average * (len(view.measured) + steps),
         path=path,
         trust=trust_in_words(view.posterior),
+    )
+
+
+def _possible(path: Path, bounds: tuple[float, float] | None) -> Path:
+    """The same, its interval without totals that no labels within the bounds can sum to."""
+    if bounds is None:
+        return path
+    least, most = (path.expected[0] + np.arange(len(path.low)) * one for one in bounds)
+    return Path(
+        path.expected,
+        np.minimum(np.maximum(path.low, least), path.expected),
+        np.maximum(np.minimum(path.high, most), path.expected),
     )
 
 

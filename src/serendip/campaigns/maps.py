@@ -16,6 +16,9 @@ from serendip.core.errors import InvalidInput
 
 AT_MOST = 3000
 """Points on a map."""
+_SAME, _STEP, _WIDEST = 1e-4, 0.011, 0.05
+"""Shares of the map's extent: points nearer than the first share a place; they are drawn about the
+second apart, and none farther than the third from where it belongs."""
 _FEATURES = ("low-rank", "graph")
 """Models whose candidates have no features to make a map from."""
 
@@ -32,6 +35,8 @@ class PoolMap:
     """pca or umap."""
     share: float | None
     """Of the variance of the features that the two axes show; None for UMAP."""
+    n_moved: int = 0
+    """Candidates drawn a little aside, for they would hide one another."""
 
 
 def has_map(model: str) -> bool:
@@ -66,7 +71,8 @@ def pool_map(
     if method == "umap":
         return PoolMap(items, _neighbourly(x, rng), method, None)
     places, share = _components(x)
-    return PoolMap(items, places, method, share)
+    places, n_moved = _apart(places)
+    return PoolMap(items, places, method, share, n_moved)
 
 
 def _sample(view: CampaignView, chances: Floats, rng: Generator, most: int) -> Ints:
@@ -95,6 +101,30 @@ def _components(x: Floats) -> tuple[Floats, float]:
         places = np.column_stack([places, np.zeros(len(x))])
     whole = float((sizes**2).sum())
     return places, float((sizes[:2] ** 2).sum()) / whole if whole > 0 else 1.0
+
+
+def _apart(places: Floats) -> tuple[Floats, int]:
+    """The same, those that share a place side by side around it; and how many were moved.
+
+    In a full factorial design the first two components often tell one factor only, and every other
+    factor hides behind a single point.
+    """
+    extent = float(np.ptp(places, axis=0).max(initial=0.0))
+    if extent == 0.0:
+        extent = 1.0
+    _, group, sizes = np.unique(
+        np.round(places / (_SAME * extent)), axis=0, return_inverse=True, return_counts=True
+    )
+    group = group.ravel()
+    order = np.argsort(group, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    rank = np.empty(len(places), dtype=np.int64)
+    rank[order] = np.arange(len(places)) - starts[group[order]]
+    # A spiral of equal areas, as the seeds of a sunflower lie.
+    step = extent * min(_STEP, _WIDEST / np.sqrt(sizes.max(initial=1)))
+    angle = rank * np.pi * (3.0 - np.sqrt(5.0))
+    aside = step * np.sqrt(rank)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return places + aside, int(np.count_nonzero(rank))
 
 
 def _neighbourly(x: Floats, rng: Generator) -> Floats:

@@ -165,6 +165,7 @@ class Problem:
             pool=self.pool(self.taken(state, retry_failed=False)),
             labels=self.labels,
             remaining=state.remaining,
+            bounds=settings.bounds,
         )
 
 

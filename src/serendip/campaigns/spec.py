@@ -143,6 +143,11 @@ class Settings:
         return Continuous(low, high)
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the largest label there can be, where that was said."""
+        return (0.0, 1.0) if self.binary or self.categories else self.range
+
+    @property
     def frame_columns(self) -> "Columns":
         """What the columns of the pool are to the model."""
         from serendip.framing import Columns

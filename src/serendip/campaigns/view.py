@@ -89,6 +89,8 @@ class CampaignView:
     labels: LabelMap
     remaining: int
     """Labels of the budget that are still to come, pending proposals included."""
+    bounds: tuple[float, float] | None = None
+    """The least and the largest label there can be, in the user's units, where that was said."""
 
     def __post_init__(self) -> None:
         unknown = next((item for item in self.states if not 0 <= item < len(self.ids)), None)

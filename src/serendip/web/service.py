@@ -12,6 +12,7 @@ from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.chronicle import Chronicle, Command, Request
 from serendip.campaigns.deeds import now, rebudgeted, user
+from serendip.campaigns.errors import StaleCampaign
 from serendip.campaigns.events import Event
 from serendip.campaigns.exports import Status, event_table, proposal_table, result_table, status_of
 from serendip.campaigns.results import decide
@@ -186,14 +187,30 @@ class Campaigns:
         *,
         item: str | None = None,
         version: int | None = None,
+        seen: int | None = None,
         who: str | None = None,
         key: str | None = None,
     ) -> Undone:
-        """Takes back the last command, the last of a candidate, or one event; says what."""
+        """Takes back the last command, the last of a candidate, or one event; says what.
+
+        Args:
+            name: Of the campaign.
+            item: The candidate whose last event is taken back.
+            version: The event that is taken back.
+            seen: How far the log had been read by whoever means its last command; where others have
+                written since, nothing is taken back.
+            who: Who takes it back.
+            key: See the class.
+        """
         one = await self._campaigns.get(name)
         request = None if key is None else Request.of(key, "undo", item, version)
 
         def decision(found: Chronicle) -> tuple[Sequence[Event], list[str]]:
+            if seen is not None and seen != found.state.version:
+                raise StaleCampaign(
+                    "Nothing was taken back: the campaign has changed since this page was shown. "
+                    "Look at it as it is now, and undo again if that is still what you want."
+                )
             by = who or user()
             events, words = taken_back(found.log, found.state, by, now(), item, version)
             return events, list(words)
@@ -234,7 +251,7 @@ class Campaigns:
         one = await self._campaigns.get(name)
         seen = await self._campaigns.run(one.desk.chronicle)
         try:
-            return await self._views.get(name, seen.state.version, function, args)
+            return await self._views.get(name, seen.tip, function, args)
         except Ended as problem:
             raise unavailable(problem) from None
 

@@ -32,14 +32,17 @@ class Tables:
 
     async def keep(self, name: str, source: UploadFile | bytes) -> str:
         """The id of a table that was sent in, once it is known to be one."""
-        data: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else source.file
-        id = await asyncio.to_thread(self._uploads.keep, name, data)
+        id = await self._kept(name, source)
         try:
             await self.frame(id)
         except SerendipError:
             await asyncio.to_thread(self._uploads.forget, id)
             raise
         return id
+
+    async def _kept(self, name: str, source: UploadFile | bytes, apart: bool = False) -> str:
+        data: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else source.file
+        return await asyncio.to_thread(self._uploads.keep, name, data, apart)
 
     def path(self, id: str) -> Path:
         """Where a table is kept."""
@@ -61,11 +64,12 @@ class Tables:
 
     async def read_once(self, name: str, source: UploadFile | bytes) -> "pd.DataFrame":
         """A table that is read and not kept, such as one of results."""
-        id = await self.keep(name, source)
-        frame = await self.frame(id)
-        self._frames.pop(id, None)
-        await asyncio.to_thread(self._uploads.forget, id)
-        return frame
+        id = await self._kept(name, source, apart=True)
+        try:
+            return await self.frame(id)
+        finally:
+            self._frames.pop(id, None)
+            await asyncio.to_thread(self._uploads.forget, id)
 
     async def settled(self, path: Path) -> Path:
         """The same file where it stays for good."""

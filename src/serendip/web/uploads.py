@@ -7,6 +7,7 @@ They are data: nothing in them is run, and a name chooses no place on the disk. 
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import time
 import zipfile
@@ -54,8 +55,15 @@ class Uploads:
     """That of the store."""
     max_size: int
 
-    def keep(self, name: str, data: BinaryIO) -> str:
-        """Keeps a file; its id is the same for the same name and contents."""
+    def keep(self, name: str, data: BinaryIO, apart: bool = False) -> str:
+        """Keeps a file; its id is the same for the same name and contents.
+
+        Args:
+            name: As its sender calls it.
+            data: Its contents.
+            apart: Whether it gets an id of its own all the same, so that forgetting it takes it
+                from nobody else.
+        """
         safe = safe_name(name)
         place = self.folder / WAITING
         try:
@@ -63,6 +71,8 @@ class Uploads:
             part = place / f".{os.getpid()}-{time.monotonic_ns()}.part"
             try:
                 digest = hashlib.sha256(safe.encode() + b"\0")
+                if apart:
+                    digest.update(secrets.token_bytes(16))
                 size = 0
                 with part.open("xb") as out:
                     while chunk := data.read(_CHUNK):

@@ -20,12 +20,14 @@ _Key = tuple[str, Callable[..., Any], tuple[Any, ...]]
 @dataclass(slots=True, eq=False)
 class _View:
     compute: Together[None, Any]
-    version: int = 0
+    tip: str = ""
+    """The hash of the log's end that the value takes into account. A version would not do: it may
+    come twice, where a backup of the store was put in its place."""
     value: Any = field(default=None)
 
 
 class Views:
-    """Functions of campaigns, each computed once a version, whoever asks for it."""
+    """Functions of campaigns, each computed once a change, whoever asks for it."""
 
     def __init__(self, store: str, lane: Callable[[str], Lane]) -> None:
         """Begins with nothing known.
@@ -39,13 +41,13 @@ class Views:
         self._views: OrderedDict[_Key, _View] = OrderedDict()
 
     async def get(
-        self, name: str, version: int, function: Callable[..., T], args: tuple[Any, ...]
+        self, name: str, tip: str, function: Callable[..., T], args: tuple[Any, ...]
     ) -> T:
-        """What the function makes of the campaign at a version, or a later one.
+        """What the function makes of the campaign at the end of its log, or later.
 
         Args:
             name: Of the campaign.
-            version: That must be taken into account.
+            tip: The hash of the last event that must be taken into account.
             function: Of a module; takes the campaign and the arguments, and writes nothing.
             args: That can be compared.
         """
@@ -55,7 +57,7 @@ class Views:
             view = self._views[key] = _View(Together(lambda asked: self._compute(key, asked)))
             self._forget()
         self._views.move_to_end(key)
-        if view.version >= version:
+        if view.tip == tip:
             value: T = view.value
             return value
         return await view.compute(None)  # type: ignore[no-any-return]  # what the function gave
@@ -63,9 +65,9 @@ class Views:
     async def _compute(self, key: _Key, asked: Sequence[None]) -> Sequence[Any | SerendipError]:
         name, function, args = key
         future, _ = self._lane(name).submit(work.view, self._store, name, function, args)
-        version, value = await asyncio.wrap_future(future)
+        tip, value = await asyncio.wrap_future(future)
         if key in self._views:
-            self._views[key].version, self._views[key].value = version, value
+            self._views[key].tip, self._views[key].value = tip, value
         return [value] * len(asked)
 
     def _forget(self) -> None:

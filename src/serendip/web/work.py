@@ -51,11 +51,11 @@ def ask(
     ]
 
 
-def view(store: str, name: str, function: Callable[..., T], args: tuple[Any, ...]) -> tuple[int, T]:
-    """What a function makes of a campaign, and at which version."""
+def view(store: str, name: str, function: Callable[..., T], args: tuple[Any, ...]) -> tuple[str, T]:
+    """What a function makes of a campaign, and the hash of the log's end that it took in."""
     campaign = current(store, name)
-    value = function(campaign, *args)
-    return campaign.state.version, value
+    tip = campaign.chronicle.tip  # what comes in meanwhile may have been overlooked
+    return tip, function(campaign, *args)
 
 
 def begin(store: str, settings: Mapping[str, Any], who: str | None) -> Status:

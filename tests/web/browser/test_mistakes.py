@@ -232,3 +232,25 @@ def test_wrong_addresses_lead_back(lab, visit):
     for path in ("/campaigns/none", "/nowhere", "/new/0123", "/backtests/none"):
         page.goto(path)
         expect(page.get_by_role("link", name="See all campaigns")).to_be_visible()
+
+
+def test_undo_takes_back_what_was_shown_and_once(lab, visit, pool):
+    ann, bea = visit(lab.url), visit(lab.url)
+    one, two = ann.page(), bea.page()
+    campaign = begin(one, pool, low=0, high=100)
+    items = ask(one, 3)
+    entry(one, items[0]).fill("30")
+    save(one)
+    entry(one, items[1]).fill("40")
+    save(one)
+    two.goto(campaign)
+    entry(one, items[2]).fill("50")
+    save(one)
+    two.get_by_role("button", name="Undo last step").click()
+    expect(two.get_by_text("Nothing was taken back")).to_be_visible()
+    expect(two.get_by_text("3 of 40")).to_be_visible()
+    two.get_by_role("button", name="Undo last step").dblclick()
+    heard(two, f"told {items[2]} = 50")
+    two.wait_for_timeout(500)
+    two.reload()
+    expect(two.get_by_text("2 of 40")).to_be_visible()

@@ -17,9 +17,16 @@ def numbers(values: Floats) -> list[float | None]:
     return [float(f"{one:.6g}") if np.isfinite(one) else None for one in np.ravel(values)]
 
 
-def figure_of(data: list[Figure], alt: str, **layout: Any) -> Figure:
-    """A figure: its traces, what it shows for those who cannot see it, and the layout."""
-    return {"data": data, "layout": layout, "alt": alt}
+def figure_of(data: list[Figure], alt: str, note: str = "", **layout: Any) -> Figure:
+    """A figure.
+
+    Args:
+        data: Its traces.
+        alt: What it shows, for those who cannot see it.
+        note: What everybody should know about it; stands below.
+        layout: As plotly has it; a height counts more than that of the page.
+    """
+    return {"data": data, "layout": layout, "alt": alt, "note": note}
 
 
 def steps_axis(title: str, last: int) -> Figure:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from serendip.campaigns.view import shown
+from serendip.campaigns.view import percent, shown
 from serendip.web.computed import GraphShown, Mapped, MatrixShown, Shown
 from serendip.web.figures.parts import Figure, figure_of, numbers
 
@@ -14,6 +14,11 @@ STATES = {
     "proposed": ("waiting for a result", "@warm", 11),
 }
 """How a state is called, its colour, and the size of its points."""
+
+_MANY_LINES = 60
+"""Rows or columns of a matrix from which on there is no room for gaps between cells."""
+_LEAST_HEIGHT, _ROW_HEIGHT = 420, 14
+"""Pixels of a matrix, and of each of its rows, so that rows can be told apart and named."""
 
 
 def map_figure(mapped: Mapped, colour: str, label: str) -> Figure:
@@ -58,7 +63,9 @@ def map_figure(mapped: Mapped, colour: str, label: str) -> Figure:
         f"Map of {len(points.ids)} of {mapped.n} candidates by "
         f"{'principal components' if mapped.map.method == 'pca' else 'UMAP'}, coloured by {colour}."
     )
-    figure = figure_of(data, alt, xaxis=_bare(), yaxis=_bare(), hovermode="closest")
+    figure = figure_of(
+        data, alt, _map_note(mapped), xaxis=_bare(), yaxis=_bare(), hovermode="closest"
+    )
     if values is not None:
         figure["layout"]["showlegend"] = False
         figure["layout"]["coloraxis"] = {
@@ -70,6 +77,18 @@ def map_figure(mapped: Mapped, colour: str, label: str) -> Figure:
             },
         }
     return figure
+
+
+def _map_note(mapped: Mapped) -> str:
+    """What the map leaves out, and what it does not keep to."""
+    n_shown, share = len(mapped.points.ids), mapped.map.share
+    parts = [] if n_shown == mapped.n else [f"{n_shown:,} of {mapped.n:,} candidates"]
+    if share is not None:
+        parts.append(f"the two directions hold {percent(share)} of how the columns differ")
+    if mapped.map.n_moved:
+        parts.append("candidates that would lie on one another are drawn side by side")
+    words = "; ".join(parts)
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def _bare() -> Figure:
@@ -102,6 +121,7 @@ def matrix_figure(found: MatrixShown, label: str) -> Figure:
     matrix, points = found.matrix, found.points
     there = matrix.items >= 0
     expected = np.where(there, points.expected[np.where(there, matrix.items, 0)], np.nan)
+    gap = 1 if max(matrix.items.shape) <= _MANY_LINES else 0
     text = [
         [_about(points, int(item), label) if item >= 0 else "no candidate" for item in row]
         for row in matrix.items
@@ -123,8 +143,8 @@ def matrix_figure(found: MatrixShown, label: str) -> Figure:
                 "thickness": 12,
                 "outlinewidth": 0,
             },
-            "xgap": 1,
-            "ygap": 1,
+            "xgap": gap,
+            "ygap": gap,
         }
     ]
     states = np.array([*points.states, "none"])
@@ -147,9 +167,13 @@ def matrix_figure(found: MatrixShown, label: str) -> Figure:
                 }
             )
     alt = f"Expected {label} of {len(matrix.rows)} rows × {len(matrix.columns)} columns."
+    n_rows, n_columns = matrix.whole
+    left_out = (n_rows, n_columns) != matrix.items.shape
     return figure_of(
         data,
         alt,
+        f"The most promising of {n_rows:,} rows and {n_columns:,} columns." if left_out else "",
+        height=max(_LEAST_HEIGHT, 110 + _ROW_HEIGHT * len(matrix.rows)),
         xaxis={"type": "category", "automargin": True, "showgrid": False},
         yaxis={"type": "category", "automargin": True, "showgrid": False},
     )
@@ -166,7 +190,7 @@ def graph_figure(found: GraphShown, label: str) -> Figure:
         {
             **lines,
             "mode": "lines",
-            "line": {"color": "@line", "width": 1},
+            "line": {"color": "@faint", "width": 1},
             "hoverinfo": "skip",
             "showlegend": False,
         }
@@ -188,4 +212,6 @@ def graph_figure(found: GraphShown, label: str) -> Figure:
                 }
             )
     alt = f"{len(points.ids)} candidates around the proposals, and the edges among them."
-    return figure_of(data, alt, xaxis=_bare(), yaxis=_bare(), hovermode="closest")
+    more = found.part.left_out
+    note = f"{more:,} more neighbours are not shown." if more else ""
+    return figure_of(data, alt, note, xaxis=_bare(), yaxis=_bare(), hovermode="closest")

@@ -158,18 +158,25 @@ async def undo(
     name: str,
     item: Annotated[str, Form()] = "",
     version: Annotated[str, Form()] = "",
+    seen: Annotated[str, Form()] = "",
+    key: Annotated[str, Form()] = "",
     back: Annotated[str, Form()] = "",
 ) -> Response:
-    """Takes back the last step, the last of a candidate, or one event."""
+    """Takes back the last step, if it is the one that was shown, or one event of the log."""
     campaigns: Campaigns = request.app.state.campaigns
     try:
         made = await campaigns.undo(
-            name, item=item or None, version=_whole(version), who=who_is(request)
+            name,
+            item=item or None,
+            version=_whole(version),
+            seen=_whole(seen),
+            who=who_is(request),
+            key=key or None,
         )
     except SerendipError as problem:
         if back == "history":
             raise
-        return await _answer(request, name, {"tell_error": said(problem)}, status=422)
+        return await _answer(request, name, {"undo_error": said(problem)}, status=422)
     if back == "history":
         return RedirectResponse(at(name, "history"), status_code=303)
     return await _answer(request, name, {"done": f"Taken back: {' '.join(made.words)}"})
@@ -215,6 +222,7 @@ async def _answer(
         "ask_error": "",
         "tell_error": "",
         "upload_error": "",
+        "undo_error": "",
         "budget_error": "",
         "budget_typed": "",
         "began": False,

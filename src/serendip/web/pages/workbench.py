@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +17,14 @@ from serendip.campaigns.undoing import taken_back
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Continuous, Ordered
 from serendip.web.answers import Reading
+from serendip.web.pages.templating import cell
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _N_COLUMNS = 5
+_ROOM, _WIDE_CELL, _WIDE_TITLE = 46, 16, 12
+"""Letters that there is room for beside the results; longer cells and titles are broken."""
 _N_RESULTS = 12
 
 
@@ -85,6 +92,7 @@ def workbench(
     names, leading = shown_columns(settings, candidates, _N_COLUMNS)
     places = np.array([candidates.places[item] for item in waiting], dtype=np.int64)
     frame = candidates.rows(places)
+    leading = _fitting([frame[name] for name in names[:leading]])
     cells = [tuple(row) for row in frame[list(names)].astype(object).to_numpy().tolist()]
     rows = tuple(
         Row(item, mine, proposal, item in informed, typed.get(item, ""), objections.get(item))
@@ -102,6 +110,17 @@ def workbench(
         undo=_undoable(reading),
         words=tuple(labels.categories) if isinstance(labels, Ordered) else (),
     )
+
+
+def _fitting(columns: Sequence["pd.Series[Any]"]) -> int:
+    """How many of the columns there is room for, at least one if there is any."""
+    left = _ROOM
+    for place, column in enumerate(columns):
+        longest = max((len(cell(one)) for one in column), default=0)
+        left -= max(min(longest, _WIDE_CELL), min(len(str(column.name)), _WIDE_TITLE))
+        if left < 0:
+            return max(1, place)
+    return len(columns)
 
 
 def _written(settings: Settings, value: float) -> str:

@@ -47,10 +47,14 @@
     const made = drawn.get(box);
     if (!made) return;
     const figure = themed(made);
-    const height = parseInt(box.style.minHeight, 10) || 340;
+    const height = figure.layout.height || parseInt(box.style.minHeight, 10) || 340;
     box.querySelector(".skeleton")?.remove();
     let plot = box.querySelector(".plot");
     if (!plot) { plot = document.createElement("div"); plot.className = "plot"; box.append(plot); }
+    let note = box.querySelector(".hint");
+    if (!note) { note = document.createElement("p"); note.className = "hint"; box.append(note); }
+    note.textContent = made.note || "";
+    note.hidden = !made.note;
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", made.alt || box.dataset.title);
     const bare = { ...layout(figure.layout), height };

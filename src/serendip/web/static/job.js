@@ -8,6 +8,10 @@
   const url = box.dataset.job;
   const bar = box.querySelector("[role=progressbar]");
   const stream = new EventSource(`${url}/events`);
+  /* The browser tries again by itself, until a server that was started anew does not know the backtest. */
+  stream.addEventListener("error", () => {
+    if (stream.readyState === EventSource.CLOSED) htmx.ajax("GET", url, { target: "#job", swap: "outerHTML" });
+  });
   stream.addEventListener("message", (event) => {
     const job = JSON.parse(event.data);
     if (!["waiting", "running"].includes(job.state)) {
