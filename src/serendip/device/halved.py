@@ -27,12 +27,15 @@ class Halved:
     """(M′, D) float16, M′ ≥ M; rows beyond M and columns beyond d are zero."""
     unit: Floats
     """(M,) the power of two that each was multiplied by."""
-    kept: Floats
-    """(M, d) what is left of θ after rounding."""
     size: Tensor
     """(M′,) float32: at least ‖unit · θ‖."""
     miss: Tensor
     """(M′,) float32: the error of a value is at most residual · size + norm · miss."""
+
+    def kept(self, n_features: int) -> Floats:
+        """(M, d) what rounding has left of θ."""
+        rounded = self.theta[: len(self.unit), :n_features].double().cpu().numpy()
+        return np.asarray(rounded / self.unit[:, None])
 
 
 def halved(theta: Floats, width: int, n_rows: int, device: str) -> Halved:
@@ -40,17 +43,16 @@ def halved(theta: Floats, width: int, n_rows: int, device: str) -> Halved:
     torch = torch_module()
     largest = np.abs(theta).max(axis=1, initial=0.0)
     unit = np.where(largest > 0, 2.0 ** (1 - np.frexp(largest)[1]), 1.0)
-    exact = theta * unit[:, None]
-    rounded = exact.astype(np.float16)
-    size = np.linalg.norm(exact, axis=1)
-    lost = np.linalg.norm(exact - rounded.astype(np.float64), axis=1)
+    exact = torch.as_tensor(theta * unit[:, None], device=device)
+    rounded = exact.to(torch.float16)
+    size = exact.norm(dim=1)
+    lost = (exact - rounded.to(torch.float64)).norm(dim=1)
     miss = lost + accumulation(width) * (size + lost)
     table = torch.zeros((n_rows, width), dtype=torch.float16, device=device)
-    table[: len(theta), : theta.shape[1]] = torch.as_tensor(rounded, device=device)
-    bounds = np.zeros((2, n_rows), dtype=np.float32)
-    bounds[:, : len(theta)] = np.stack([size, miss]) * _UP
-    both = torch.as_tensor(bounds, device=device)
-    return Halved(table, unit, rounded / unit[:, None], both[0], both[1])
+    table[: len(theta), : theta.shape[1]] = rounded
+    bounds = torch.zeros((2, n_rows), dtype=torch.float32, device=device)
+    bounds[:, : len(theta)] = torch.stack([size, miss]) * _UP
+    return Halved(table, unit, bounds[0], bounds[1])
 
 
 def table_rows(count: int, least: int) -> int:

@@ -13,29 +13,30 @@ _VALUES = 2**24
 """Values held at once."""
 
 
-def block_bounds(
-    half: Tensor,
-    theta: Tensor,
-    residual: Tensor,
-    norm: Tensor,
-    size: Tensor,
-    miss: Tensor,
-    block_rows: int,
-) -> tuple[Tensor, Tensor]:
-    """(blocks, M) twice: what the maximum of a block is at least, and at most.
-
-    The error of a value is at most residual · size + norm · miss.
-    """
+def block_maxima(half: Tensor, theta: Tensor, block_rows: int) -> Tensor:
+    """(blocks, M) the largest value of each draw in each block."""
     torch = torch_module()
-    n_blocks, side = len(residual), theta.float().T
+    n_blocks, side = len(half) // block_rows, theta.float().T
     most = torch.empty((n_blocks, len(theta)), dtype=torch.float32, device=half.device)
     step = max(1, _VALUES // (block_rows * len(theta)))
     for start in range(0, n_blocks, step):
         stop = min(start + step, n_blocks)
         values = half[start * block_rows : stop * block_rows].float() @ side
         most[start:stop] = values.reshape(stop - start, block_rows, -1).amax(1)
+    return most
+
+
+def reaching(
+    most: Tensor, residual: Tensor, norm: Tensor, size: Tensor, miss: Tensor, bar: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Blocks and draws whose maximum may reach the bar of the draw.
+
+    The error of a maximum is at most residual · size + norm · miss.
+    """
+    torch = torch_module()
     slack = torch.outer(residual, size) + torch.outer(norm, miss)
-    return most - slack, most + slack
+    block, draw = torch.nonzero(most + slack >= bar, as_tuple=True)
+    return block, draw
 
 
 def pair_values(
@@ -54,14 +55,22 @@ def pair_values(
 
 
 def forms(half: Tensor, matrix: Tensor, square: Tensor, linear: Tensor) -> Tensor:
-    """(q, rows) Σ_j square[q, j] y_j² + linear[q, j] y_j with y = matrix x."""
+    """(4, rows) Σ_j square[q, j] y_j² + linear[q, j] y_j with y = matrix x."""
     torch = torch_module()
-    found = torch.empty((len(square), len(half)), dtype=torch.float32, device=half.device)
+    found = torch.empty((4, len(half)), dtype=torch.float32, device=half.device)
     step = max(1, _VALUES // len(matrix))
     for start in range(0, len(half), step):
         y = half[start : start + step].float() @ matrix.float().T
         found[:, start : start + step] = (y**2 @ square.T + y @ linear.T).T
     return found
+
+
+class _Plain:
+    block_maxima = staticmethod(block_maxima)
+    reaching = staticmethod(reaching)
+    pair_values = staticmethod(pair_values)
+    forms = staticmethod(forms)
+    ratio_bounds = None
 
 
 def kernels_for(device: str, width: int) -> Any:
@@ -79,9 +88,3 @@ def _triton() -> ModuleType | None:
     except ImportError:
         return None
     return triton_kernels
-
-
-class _Plain:
-    block_bounds = staticmethod(block_bounds)
-    pair_values = staticmethod(pair_values)
-    forms = staticmethod(forms)

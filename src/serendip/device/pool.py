@@ -30,7 +30,7 @@ from serendip.pools.streamed import StreamedPool
 
 R = TypeVar("R")
 
-BLOCK_ROWS = 512
+BLOCK_ROWS = 1024
 """Rows whose maxima are taken together."""
 
 _SLAB_ROWS = 2**24
@@ -56,7 +56,7 @@ class DeviceMemory:
         device: str | None = None,
         *,
         block_rows: int = BLOCK_ROWS,
-        slab_rows: int = _SLAB_ROWS,
+        slab_rows: int | None = None,
         room: int | None = None,
     ) -> None:
         """Fill the device.
@@ -65,12 +65,12 @@ class DeviceMemory:
             pool: The candidates; who has left does not matter here.
             device: As PyTorch calls it; by default the GPU of this machine.
             block_rows: Rows whose maxima are taken together; a power of two.
-            slab_rows: Rows that come and go together.
+            slab_rows: Rows that come and go together; by default all, if there is room.
             room: Bytes that rows may take; by default most of what is free.
         """
         self.device = device or found_device()
         self.block_rows = block_rows
-        self.slab_rows = max(block_rows, slab_rows // block_rows * block_rows)
+        self.slab_rows = max(1, (slab_rows or _SLAB_ROWS) // block_rows) * block_rows
         self.take = pool.take
         self.n_rows = len(pool) + len(pool.removed)
         self.n_features = int(pool.take(np.empty(0, dtype=np.int64)).shape[1])
@@ -78,7 +78,10 @@ class DeviceMemory:
         self.kernels = kernels_for(self.device, self.width)
         self.lock = Lock()
         self.slabs: list[Slab] = []
-        self._fill(self._free() if room is None else room)
+        room = self._free() if room is None else room
+        if 2 * self.width * self.n_rows <= room and slab_rows is None:
+            self.slab_rows = -(-self.n_rows // block_rows) * block_rows  # all in one piece
+        self._fill(room)
 
     def _fill(self, room: int) -> None:
         torch = torch_module()

@@ -49,6 +49,7 @@ class Slab:
     """(blocks,) float32: at least ‖x̃‖ of every row."""
     dead: Tensor
     """(blocks,) whether nobody of the block is left."""
+    n_dead: int = 0
     gone: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows that copies stand for at present, counted from the first of the slab."""
 
@@ -64,6 +65,7 @@ class Slab:
                 shown = np.resize(left, self.block_rows)
                 shown[: len(places)] = np.where(np.isin(places, gone), left[0], places)
                 self._place(block, block + 1, take(self.first + shown))
+            self.n_dead = int(self.dead.sum())
         self.gone = gone
 
     def _place(self, first_block: int, last_block: int, rows: Array) -> None:
@@ -85,13 +87,15 @@ def new_slab(first: int, n_rows: int, block_rows: int, take: Take, device: str) 
     """Rows first to first + n_rows of a pool, all of them present."""
     torch = torch_module()
     n_blocks = -(-n_rows // block_rows)
-    pieces = [slice(start, start + _PIECE) for start in range(0, n_blocks, _PIECE)]
+    n_features = take(np.empty(0, dtype=np.int64)).shape[1]
+    together = max(1, _NUMBERS // (block_rows * n_features))
+    pieces = [slice(start, start + together) for start in range(0, n_blocks, together)]
     numbers = [_numbers(piece, n_rows, block_rows, n_blocks) for piece in pieces]
     rows = take(first + numbers[0])
     largest = float(np.abs(rows).max(initial=0.0))
     for some in numbers[1:]:
         largest = max(largest, float(np.abs(take(first + some)).max(initial=0.0)))
-    width = padded_width(rows.shape[1])
+    width = padded_width(n_features)
     slab = Slab(
         first=first,
         n_rows=n_rows,
@@ -109,8 +113,8 @@ def new_slab(first: int, n_rows: int, block_rows: int, take: Take, device: str) 
     return slab
 
 
-_PIECE = 512
-"""Blocks that travel at once."""
+_NUMBERS = 2**25
+"""Entries that travel at once."""
 
 
 def _numbers(piece: slice, n_rows: int, block_rows: int, n_blocks: int) -> Ints:

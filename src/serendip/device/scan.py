@@ -16,8 +16,8 @@ from serendip.device.halved import Halved
 from serendip.device.rows import Slab
 from serendip.device.torch import Tensor, torch_module
 
-_BOUNDS = 2**26
-"""Bounds of blocks held at once."""
+_BOUNDS = 2**28
+"""Maxima of blocks held at once."""
 
 _LOCATED = 2**25
 """Values of blocks held at once."""
@@ -30,76 +30,72 @@ def reaching_pairs(
     slab: Slab, functions: Halved, floor: Floats, count: int, kernels: Any
 ) -> tuple[Floats, Pairs]:
     """The floor (M,) with this slab seen, and the pairs of the slab that may reach it."""
-    n_draws = len(floor)
     unit = slab.scale * functions.unit
-    reach = _Reach(slab, _scaled_down(floor * unit, slab.half.device), count)
+    reach = _Reach(slab, functions, _scaled_down(floor * unit, functions), count)
     step = max(1, _BOUNDS // len(functions.theta))
     found = [
-        reach.reaching(functions, slice(start, start + step), n_draws, kernels)
+        reach.through(slice(start, start + step), kernels)
         for start in range(0, len(slab.residual), step)
     ]
     bar = reach.bar
     parts = [
         _located(slab, functions, block, draw, bar, kernels)
-        for block, draw, upper in found
-        for block, draw in _pieces(block, draw, upper >= bar[draw], slab.block_rows)
+        for all_blocks, all_draws in found
+        for block, draw in _pieces(all_blocks, all_draws, slab.block_rows)
     ]
     draw, item, value, slack = (np.concatenate(column) for column in zip(*parts, strict=True))
     lower = (value - slack) / unit[draw]
     upper = (value + slack) / unit[draw]
     pairs = Pairs(draw.astype(np.int32), shortened(item), lower, upper)
-    seen = bar.double().cpu().numpy() / unit
+    seen = bar[: len(unit)].double().cpu().numpy() / unit
     return np.maximum(floor, seen), pairs
 
 
 class _Reach:
     """The floor of each draw, in the units of a slab, as more and more blocks are seen."""
 
-    def __init__(self, slab: Slab, bar: Tensor, count: int) -> None:
+    def __init__(self, slab: Slab, functions: Halved, bar: Tensor, count: int) -> None:
         self.slab = slab
+        self.functions = functions
         self.bar = bar
         self.count = count
         self.best: Tensor = None
 
-    def reaching(
-        self, functions: Halved, blocks: slice, n_draws: int, kernels: Any
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Blocks and draws whose upper bound reaches the floor, and that bound."""
+    def through(self, blocks: slice, kernels: Any) -> tuple[Tensor, Tensor]:
+        """Blocks and draws whose maximum may reach the floor, which these blocks may raise."""
         torch = torch_module()
-        slab, first = self.slab, blocks.start
+        slab, functions, first = self.slab, self.functions, blocks.start
         residual, norm = slab.residual[blocks], slab.norm[blocks]
         rows = slab.half[first * slab.block_rows :][: len(residual) * slab.block_rows]
-        lower, upper = kernels.block_bounds(
-            rows, functions.theta, residual, norm, functions.size, functions.miss, slab.block_rows
+        most = kernels.block_maxima(rows, functions.theta, slab.block_rows)
+        if slab.n_dead:
+            most[slab.dead[blocks]] = -torch.inf
+        self._raise_floor(most, residual, norm)
+        block, draw = kernels.reaching(
+            most, residual, norm, functions.size, functions.miss, self.bar
         )
-        lower, upper = lower[:, :n_draws], upper[:, :n_draws]
-        if slab.gone.size:
-            dead = slab.dead[blocks]
-            lower[dead] = -torch.inf
-            upper[dead] = -torch.inf
-        self._raise_floor(lower)
-        block, draw = torch.nonzero(upper >= self.bar, as_tuple=True)
-        return block + first, draw, upper[block, draw]
+        return block + first, draw
 
-    def _raise_floor(self, lower: Tensor) -> None:
+    def _raise_floor(self, most: Tensor, residual: Tensor, norm: Tensor) -> None:
+        """By the k-th largest lower bound of groups of blocks, each by its least certain block."""
         torch = torch_module()
+        together = max(1, min(64, len(most) // (_GROUPS * self.count)))
+        whole = len(most) // together * together
+        lost, length = (part[:whole].reshape(-1, together).amax(1) for part in (residual, norm))
+        tops = most[:whole].reshape(-1, together, most.shape[1]).amax(1)
+        tops -= torch.outer(lost, self.functions.size)
+        tops -= torch.outer(length, self.functions.miss)
         if self.count == 1:
-            self.bar = torch.maximum(self.bar, lower.amax(0))
+            self.bar = torch.maximum(self.bar, tops.amax(0))
             return
-        together = max(1, len(lower) // (_GROUPS * self.count))
-        whole = len(lower) // together * together
-        tops = lower[:whole].reshape(-1, together, lower.shape[1]).amax(1)
         seen = tops if self.best is None else torch.cat([self.best, tops])
         self.best = seen.topk(min(self.count, len(seen)), dim=0).values
         if len(self.best) == self.count:
             self.bar = torch.maximum(self.bar, self.best[-1])
 
 
-def _pieces(
-    block: Tensor, draw: Tensor, kept: Tensor, block_rows: int
-) -> list[tuple[Tensor, Tensor]]:
-    """Those that still reach, as many at a time as values are held; one piece at least."""
-    block, draw = block[kept], draw[kept]
+def _pieces(block: Tensor, draw: Tensor, block_rows: int) -> list[tuple[Tensor, Tensor]]:
+    """As many at a time as values are held; one piece at least."""
     step = max(1, _LOCATED // block_rows)
     return [
         (block[start : start + step], draw[start : start + step])
@@ -125,9 +121,10 @@ def _located(
     return numbers[0][real], numbers[1][real] + slab.first, sizes[0][real], sizes[1][real]
 
 
-def _scaled_down(floor: Floats, device: Any) -> Tensor:
-    """In float32, rounded down."""
+def _scaled_down(floor: Floats, functions: Halved) -> Tensor:
+    """In float32, rounded down; functions that only fill up the table reach nothing."""
     torch = torch_module()
+    short = np.full(len(functions.theta), np.inf, dtype=np.float32)
     with np.errstate(over="ignore"):
-        short = np.nextafter(floor.astype(np.float32), np.float32(-np.inf))
-    return torch.as_tensor(short, device=device)
+        short[: len(floor)] = np.nextafter(floor.astype(np.float32), np.float32(-np.inf))
+    return torch.as_tensor(short, device=functions.theta.device)

@@ -23,7 +23,7 @@ from serendip.models.linear_forms import LinearSummary, LinearTradeoff, square_r
 from serendip.policies.bands import Optimism
 from serendip.policies.ratio import PeakTradeoff, RatioScores, RegretScores
 
-_ROWS = 2**24
+_ROWS = 2**25
 """Rows whose forms are held at once."""
 
 _ROOM = 1e-5
@@ -137,6 +137,11 @@ class _BudgetSpan:
         return regret, Span(top.low / (variance.high + noise), top.high / (variance.low + noise))
 
 
+def _score_room(power: float) -> float:
+    """What logarithms in float32 may be off by, many times over."""
+    return 10.0 * _ROOM * (1.0 + power)
+
+
 def _settled(size: float) -> float:
     """More than regrets may be apart that count as zero (`core.data.settled`)."""
     return 1e-11 * (1.0 + abs(size))
@@ -170,11 +175,26 @@ class _ScoreSpan:
             return regret
         low = self.power * regret.low.log() - gain.high.log()
         high = self.power * regret.high.log() - gain.low.log()
-        room = 10.0 * _ROOM * (1.0 + self.power)
+        room = _score_room(self.power)
         return Span(low - room - _ROOM * low.abs(), high + room + _ROOM * high.abs())
 
 
 # --- forms on a device ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A ratio in numbers, for kernels that bound it as they go along."""
+
+    power: float
+    level: float
+    level_variance: float
+    noise_variance: float
+    budget: bool
+    unit: float
+    room: float
+    settled: float
+    score_room: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,9 +212,9 @@ class Asked:
 def asked(what: Question, width: int, device: str) -> Asked:
     """The question on a device; linear forms go in two halves, which together are exact enough."""
     torch = torch_module()
-    forms = what.forms
+    forms, n_features = what.forms, what.forms.axes.shape[0]
     rough = halved(forms.linear, width, 2, device)
-    parts = np.concatenate([forms.axes.T, forms.linear, forms.linear - rough.kept])
+    parts = np.concatenate([forms.axes.T, forms.linear, forms.linear - rough.kept(n_features)])
     n_axes = forms.axes.shape[1]
     n_columns = max(16, 1 << (len(parts) - 1).bit_length())
     columns = halved(parts, width, n_columns, device)
@@ -203,7 +223,7 @@ def asked(what: Question, width: int, device: str) -> Asked:
     for form in (0, 1):
         for place in (n_axes + form, n_axes + 2 + form):
             linear[form, place] = 1.0 / columns.unit[place]
-    lost = parts - columns.kept
+    lost = parts - columns.kept(n_features)
     added = accumulation(width) + n_columns * 2.0**-22
     room = np.zeros((4, 2))
     for form in (0, 1):
@@ -218,6 +238,25 @@ def asked(what: Question, width: int, device: str) -> Asked:
     return Asked(what.span, columns, short[0].float(), short[1].float(), room * (1.0 + 1e-6))
 
 
+def _told(span: Callable[[Span, Span, Span, Span], Span], scale: float) -> Told | None:
+    """The numbers of a ratio; None for other scores."""
+    if not isinstance(span, _ScoreSpan) or span.power is None:
+        return None
+    parts, budget = span.parts, isinstance(span.parts, _BudgetSpan)
+    level = parts.level if isinstance(parts, _BudgetSpan) else parts.best_mean
+    return Told(
+        power=span.power,
+        level=level,
+        level_variance=parts.level_variance if isinstance(parts, _BudgetSpan) else 0.0,
+        noise_variance=parts.noise_variance if isinstance(parts, _BudgetSpan) else 0.0,
+        budget=budget,
+        unit=1.0 / scale,
+        room=_ROOM,
+        settled=_settled(level),
+        score_room=_score_room(span.power),
+    )
+
+
 def survivors(slab: Slab, ask: Asked, best: float, kernels: Any) -> tuple[Array, float]:
     """Items of a slab that may score lowest, and the best score known: someone is at or below it.
 
@@ -225,18 +264,18 @@ def survivors(slab: Slab, ask: Asked, best: float, kernels: Any) -> tuple[Array,
     """
     torch = torch_module()
     step = max(1, _ROWS // slab.block_rows)
-    kept: list[tuple[Tensor, Tensor]] = []
-    bar = torch.tensor(best, dtype=torch.float64, device=slab.half.device)
-    for start in range(0, len(slab.residual), step):
-        blocks = slice(start, start + step)
-        found = ask.span(*_spans(slab, ask, blocks, kernels))
-        low, high = found.low, torch.nan_to_num(found.high, nan=torch.inf, neginf=-torch.inf)
-        if slab.gone.size:
-            high[slab.dead[blocks]] = torch.inf
-        bar = torch.minimum(bar, high.amin().double())
-        places = torch.nonzero(~(low > bar).reshape(-1))[:, 0]
-        kept.append((places + start * slab.block_rows, low.reshape(-1)[places]))
-    last = [places[~(low > bar)] for places, low in kept]
+    told = _told(ask.span, slab.scale)
+    last: list[Tensor] = []
+    bar = torch.tensor(best, dtype=torch.float32, device=slab.half.device)
+    bounds = [
+        _bounds(slab, ask, told, slice(start, start + step), kernels)
+        for start in range(0, len(slab.residual), step)
+    ]
+    for _, high in bounds:
+        bar = torch.minimum(bar, high.amin())
+    for place, (low, _) in enumerate(bounds):
+        kept = torch.nonzero(~(low > bar))[:, 0]
+        last.append(kept + place * step * slab.block_rows)
     items: Ints = torch.cat(last).cpu().numpy()
     items = items[items < slab.n_rows]
     if slab.gone.size:
@@ -244,20 +283,40 @@ def survivors(slab: Slab, ask: Asked, best: float, kernels: Any) -> tuple[Array,
     return items + slab.first, float(bar)
 
 
-def _spans(slab: Slab, ask: Asked, blocks: slice, kernels: Any) -> list[Span]:
-    """Bounds on the four forms, each (blocks, block_rows)."""
+def _bounds(
+    slab: Slab, ask: Asked, told: Told | None, blocks: slice, kernels: Any
+) -> tuple[Tensor, Tensor]:
+    """What each row scores at least, and what the best of some rows scores at most."""
+    torch = torch_module()
     residual, norm = slab.residual[blocks], slab.norm[blocks]
     rows = slab.half[blocks.start * slab.block_rows :][: len(residual) * slab.block_rows]
-    found = kernels.forms(rows, ask.columns.theta, ask.square, ask.linear)
-    found = found.reshape(4, len(residual), slab.block_rows)
+    if told is not None and kernels.ratio_bounds is not None:
+        room = torch.as_tensor(ask.room / slab.scale, dtype=torch.float32, device=rows.device)
+        low, high = kernels.ratio_bounds(
+            rows, ask.columns.theta, ask.square, ask.linear, residual, norm, room,
+            slab.block_rows, told,
+        )  # fmt: skip
+    else:
+        found = kernels.forms(rows, ask.columns.theta, ask.square, ask.linear)
+        span = ask.span(*_spans(slab.scale, ask, residual, norm, found))
+        low, high = span.low, torch.nan_to_num(span.high, nan=torch.inf, neginf=-torch.inf)
+    if slab.gone.size:
+        high = high.reshape(len(residual), -1).clone()
+        high[slab.dead[blocks]] = torch.inf
+    return low.reshape(-1), high
+
+
+def _spans(scale: float, ask: Asked, residual: Tensor, norm: Tensor, found: Tensor) -> list[Span]:
+    """Bounds on the four forms, each (blocks, block_rows)."""
+    found = found.reshape(4, len(residual), -1)
     spans = []
     for form, value in enumerate(found):
-        over_residual, over_norm = ask.room[form] / slab.scale
+        over_residual, over_norm = ask.room[form] / scale
         room = (residual * over_residual + norm * over_norm)[:, None]
         if form < 2:
-            middle = value / slab.scale
+            middle = value / scale
             spans.append(Span(middle - room, middle + room))
         else:
-            root = value.clamp(min=0.0).sqrt() / slab.scale
+            root = value.clamp(min=0.0).sqrt() / scale
             spans.append(Span((root - room).clamp(min=0.0) ** 2, (root + room) ** 2))
     return spans

@@ -111,6 +111,13 @@
     for (const button of document.querySelectorAll("button[data-rest]")) { button.disabled = false; button.textContent = button.dataset.rest; }
   });
 
+  /* --- a form that is checked as it is filled in ---------------------------------------------- */
+  /* Heard by the page, not by the field: an answer replaces fields, and no change may be lost. */
+  document.addEventListener("change", (event) => {
+    const box = event.target.closest?.("[data-recheck]") && event.target.form.querySelector("[data-rechecks]");
+    if (box) htmx.trigger(box, "recheck");
+  });
+
   /* --- small windows that close when one looks elsewhere ------------------------------------- */
   document.addEventListener("click", (event) => {
     for (const one of document.querySelectorAll("details[data-popover][open]"))
