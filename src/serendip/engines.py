@@ -1,4 +1,4 @@
-"""Where a command does its work: threads of one process, local processes, or a Ray cluster."""
+"""Where a command does its work: threads of one process, processes, a Ray cluster, or a GPU."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.naming import known
 
 if TYPE_CHECKING:
+    from serendip.device.pool import DevicePool
     from serendip.pools.dense import DensePool
     from serendip.pools.sharded import Executor, ShardedPool
     from serendip.pools.sources import Source
@@ -19,6 +20,7 @@ ENGINES: Mapping[str, str] = {
     "threads": "this process, on all cores",
     "processes": "processes of this machine, each with a part of the pool",
     "ray": "actors of a Ray cluster, each with a part of the pool",
+    "gpu": "an NVIDIA GPU of this machine, for linear models; others use this process",
 }
 """Every engine by the name that commands use."""
 
@@ -37,7 +39,7 @@ class Engine:
         known(self.name, ENGINES, "engine", "engines")
         if self.address is not None and self.name != "ray":
             raise InvalidInput(f"--address is of a Ray cluster; the engine is {self.name}.")
-        if self.shards is not None and self.name == "threads":
+        if self.shards is not None and self.name in ("threads", "gpu"):
             raise InvalidInput("--shards needs --engine processes or --engine ray.")
         if self.shards is not None and self.shards < 1:
             raise InvalidInput(f"A pool needs at least one shard; got {self.shards}.")
@@ -50,7 +52,7 @@ class Engine:
 
 @contextmanager
 def executor_on(engine: Engine, source: "Source") -> "Iterator[Executor | None]":
-    """Who holds the shards of a pool, until the end of the context; None for threads."""
+    """Who holds the shards of a pool, until the end of the context; None where there are none."""
     if engine.name == "processes":
         from serendip.pools.processes import ProcessExecutor
 
@@ -66,10 +68,19 @@ def executor_on(engine: Engine, source: "Source") -> "Iterator[Executor | None]"
         yield None
 
 
+def placed(pool: "DensePool", engine: Engine) -> "DensePool | DevicePool":
+    """The pool with its rows on a GPU, where that is the engine."""
+    if engine.name != "gpu":
+        return pool
+    from serendip.device.pool import DevicePool
+
+    return DevicePool.of(pool)
+
+
 @contextmanager
 def sharded_pool(
     rows: "Array | str | Path", engine: Engine | None = None, ids: Sequence[str] | None = None
-) -> "Iterator[DensePool | ShardedPool]":
+) -> "Iterator[DensePool | DevicePool | ShardedPool]":
     """A pool where the engine computes, until the end of the context.
 
     Args:
@@ -84,6 +95,7 @@ def sharded_pool(
     source = FileSource.of(rows) if isinstance(rows, str | Path) else ArraySource(rows)
     with executor_on(engine or Engine(), source) as executor:
         if executor is None:
-            yield DensePool(source.open().x, ids, source.block_rows)
+            pool = DensePool(source.open().x, ids, source.block_rows)
+            yield pool if engine is None else placed(pool, engine)
         else:
             yield ShardedPool(executor, ids)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -27,6 +27,9 @@ from serendip.pools.sources import ArraySource, RowsSource, Source
 from serendip.pools.streamed import StreamedPool
 from serendip.spec import policy_named
 
+if TYPE_CHECKING:
+    from serendip.device.pool import DeviceMemory
+
 _TASTE = 1000
 """Candidates that policy and model are tried on before a campaign begins on a pool folder."""
 
@@ -44,6 +47,8 @@ class Problem:
     labels: LabelMap
     executor: Executor | None = None
     """Who holds the shards of the pool; None where it is in this process."""
+    memory: "DeviceMemory | None" = None
+    """The pool on a GPU; None where it is not on one."""
 
     @classmethod
     def of(cls, settings: Settings, candidates: Candidates) -> "Problem":
@@ -77,12 +82,22 @@ class Problem:
         gone = np.array(places, dtype=np.int64)
         if self.executor is not None:
             return ShardedPool(self.executor, self.candidates.ids, gone)
-        return replace(self.whole, removed=gone)
+        left = replace(self.whole, removed=gone)
+        if self.memory is None:
+            return left
+        from serendip.device.pool import DevicePool
+
+        return DevicePool(left, self.memory)
 
     @contextmanager
     def on(self, engine: Engine) -> "Iterator[Problem]":
         """The same problem, its pool where the engine computes, until the end of the context."""
         whole = self.whole
+        if engine.name == "gpu":
+            from serendip.device.pool import DeviceMemory
+
+            yield replace(self, memory=DeviceMemory(whole))
+            return
         source: Source = (
             ArraySource(whole.x) if isinstance(whole, DensePool) else RowsSource(whole.rows)
         )

@@ -12,6 +12,7 @@ class PoolEngine(StrEnum):
     threads = "threads"
     processes = "processes"
     ray = "ray"
+    gpu = "gpu"
 
 
 class RunEngine(StrEnum):

@@ -32,24 +32,30 @@ class Halved:
     miss: Tensor
     """(M′,) float32: the error of a value is at most residual · size + norm · miss."""
 
-    def kept(self, n_features: int) -> Floats:
-        """(M, d) what rounding has left of θ."""
-        rounded = self.theta[: len(self.unit), :n_features].double().cpu().numpy()
-        return np.asarray(rounded / self.unit[:, None])
+
+def units(theta: Floats) -> Floats:
+    """(M,) powers of two that bring the largest entry of each row between 1 and 2."""
+    largest = np.abs(theta).max(axis=1, initial=0.0)
+    return np.where(largest > 0, 2.0 ** (1 - np.frexp(largest)[1]), 1.0)
+
+
+def rounded(theta: Floats) -> Floats:
+    """(M, d) what float16 leaves of θ."""
+    unit = units(theta)[:, None]
+    return np.asarray((theta * unit).astype(np.float16) / unit)
 
 
 def halved(theta: Floats, width: int, n_rows: int, device: str) -> Halved:
     """Functions (M, d) as a table of n_rows × width on a device."""
     torch = torch_module()
-    largest = np.abs(theta).max(axis=1, initial=0.0)
-    unit = np.where(largest > 0, 2.0 ** (1 - np.frexp(largest)[1]), 1.0)
+    unit = units(theta)
     exact = torch.as_tensor(theta * unit[:, None], device=device)
-    rounded = exact.to(torch.float16)
+    short = exact.to(torch.float16)
     size = exact.norm(dim=1)
-    lost = (exact - rounded.to(torch.float64)).norm(dim=1)
+    lost = (exact - short.to(torch.float64)).norm(dim=1)
     miss = lost + accumulation(width) * (size + lost)
     table = torch.zeros((n_rows, width), dtype=torch.float16, device=device)
-    table[: len(theta), : theta.shape[1]] = rounded
+    table[: len(theta), : theta.shape[1]] = short
     bounds = torch.zeros((2, n_rows), dtype=torch.float32, device=device)
     bounds[:, : len(theta)] = torch.stack([size, miss]) * _UP
     return Halved(table, unit, bounds[0], bounds[1])

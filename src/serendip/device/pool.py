@@ -150,11 +150,12 @@ class DevicePool:
     def fold(self, reduction: Reduction[R]) -> R:
         """The reduction over all candidates."""
         found: Any = None
+        asked_for: Any = reduction
         try:
-            if isinstance(reduction, LeadersFold) and isinstance(reduction.draws, LinearDraws):
-                found = self._leaders(reduction, reduction.draws)
-            elif isinstance(reduction, LowestFold):
-                found = self._lowest(reduction)
+            if isinstance(asked_for, LeadersFold) and isinstance(asked_for.draws, LinearDraws):
+                found = self._leaders(asked_for, asked_for.draws)
+            elif isinstance(asked_for, LowestFold):
+                found = self._lowest(asked_for)
         except torch_module().OutOfMemoryError:
             raise SerendipError(
                 "The GPU is out of memory, and nothing was chosen. Use fewer draws, let no one "

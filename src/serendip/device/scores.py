@@ -15,7 +15,7 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Scores
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn
-from serendip.device.halved import Halved, accumulation, halved
+from serendip.device.halved import Halved, accumulation, halved, rounded
 from serendip.device.rows import Slab
 from serendip.device.torch import Tensor, torch_module
 from serendip.models.linear import LinearMoments
@@ -148,18 +148,19 @@ def _settled(size: float) -> float:
 
 
 def _shortfall(mean: Tensor, variance: Tensor, room: float) -> Tensor:
-    """E[D₊] of a Gaussian, by one part in a thousand lower or higher as room is negative or not.
+    """E[D₊] of a Gaussian, somewhat lower or higher as room is negative or not.
 
-    Far below zero, where terms cancel, nothing is said: 0 from below, and what is known of a
-    smaller distance from above.
+    Three deviations below zero, where terms cancel, nothing is said: 0 from below, and from above
+    what is known at three.
     """
     torch = torch_module()
     deviation = variance.clamp(min=1e-24).sqrt()
-    level = (mean / deviation).clamp(min=-6.0)
-    density = torch.exp(-0.5 * level**2) / np.sqrt(2.0 * np.pi)
-    found = deviation * (density + level * torch.special.ndtr(level)).clamp(min=0.0)
-    found = found * (1.0 + 100.0 * room)
-    return torch.where(level > -6.0, found, 0.0) if room < 0 else found
+    level = mean / deviation
+    near = level.clamp(min=-3.0)
+    density = torch.exp(-0.5 * near**2) / np.sqrt(2.0 * np.pi)
+    found = density + near * torch.special.ndtr(near) + 0.2 * room
+    found = deviation * found.clamp(min=0.0) * (1.0 + 100.0 * room)
+    return torch.where(level > -3.0, found, 0.0) if room < 0 else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +213,8 @@ class Asked:
 def asked(what: Question, width: int, device: str) -> Asked:
     """The question on a device; linear forms go in two halves, which together are exact enough."""
     torch = torch_module()
-    forms, n_features = what.forms, what.forms.axes.shape[0]
-    rough = halved(forms.linear, width, 2, device)
-    parts = np.concatenate([forms.axes.T, forms.linear, forms.linear - rough.kept(n_features)])
+    forms = what.forms
+    parts = np.concatenate([forms.axes.T, forms.linear, forms.linear - rounded(forms.linear)])
     n_axes = forms.axes.shape[1]
     n_columns = max(16, 1 << (len(parts) - 1).bit_length())
     columns = halved(parts, width, n_columns, device)
@@ -223,7 +223,7 @@ def asked(what: Question, width: int, device: str) -> Asked:
     for form in (0, 1):
         for place in (n_axes + form, n_axes + 2 + form):
             linear[form, place] = 1.0 / columns.unit[place]
-    lost = parts - columns.kept(n_features)
+    lost = parts - rounded(parts)
     added = accumulation(width) + n_columns * 2.0**-22
     room = np.zeros((4, 2))
     for form in (0, 1):
@@ -231,11 +231,12 @@ def asked(what: Question, width: int, device: str) -> Asked:
         room[form] = np.linalg.norm(forms.linear[form]), np.linalg.norm(low_order)
         room[form, 1] += 4.0 * added * room[form, 0]
         roots = np.sqrt(forms.weights[form])
-        whole = forms.axes * roots
-        miss = np.linalg.norm(lost[:n_axes].T * roots)
-        room[2 + form] = np.linalg.norm(whole, 2), miss + 4.0 * added * np.linalg.norm(whole)
-    short = [torch.as_tensor(part, dtype=torch.float64, device=device) for part in (square, linear)]
-    return Asked(what.span, columns, short[0].float(), short[1].float(), room * (1.0 + 1e-6))
+        if roots.any():
+            whole = forms.axes * roots
+            miss = np.linalg.norm(lost[:n_axes].T * roots)
+            room[2 + form] = np.linalg.norm(whole, 2), miss + 4.0 * added * np.linalg.norm(whole)
+    both = torch.as_tensor(np.stack([square, linear]).astype(np.float32), device=device)
+    return Asked(what.span, columns, both[0], both[1], room * (1.0 + 1e-6))
 
 
 def _told(span: Callable[[Span, Span, Span, Span], Span], scale: float) -> Told | None:

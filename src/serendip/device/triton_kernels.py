@@ -1,8 +1,8 @@
 """The functions of `kernels.py` as fused kernels: a pool is read once, and little is written."""
 
 import torch
-import triton  # pyright: ignore[reportMissingImports]
-import triton.language as tl  # pyright: ignore[reportMissingImports]
+import triton
+import triton.language as tl
 
 _DRAWS = 128
 """Draws, or columns, multiplied at once."""
@@ -155,22 +155,23 @@ def forms(half, matrix, square, linear):
     found = torch.empty((4, n_rows), dtype=torch.float32, device=half.device)
     _forms[(n_rows // tile,)](
         half, matrix, square, linear, found, n_rows,
-        D=half.shape[1], C=len(matrix), COLUMNS=min(len(matrix), 128), TILE=tile, num_warps=4,
+        D=half.shape[1], C=len(matrix), COLUMNS=min(len(matrix), 64), TILE=tile, num_warps=4,
     )  # fmt: skip
     return found
 
 
 def _tile(n_rows):
-    """Rows at once: a power of two, at most 64, that divides them; blocks are powers of two."""
-    return min(64, n_rows & -n_rows)
+    """Rows at once: a power of two, at most 128, that divides them; blocks are powers of two."""
+    return min(128, n_rows & -n_rows)
 
 
 @triton.jit
-def _tail(level, deviation):
-    """E[(deviation · (level + Z))₊] over a standard normal Z."""
+def _tail(level, deviation, room):
+    """E[(deviation · (level + Z))₊] over a standard normal Z, lower or higher by some room."""
     density = tl.exp(-0.5 * level * level) * 0.3989422804014327
     chance = 0.5 + 0.5 * tl.math.erf(level * 0.7071067811865476)
-    return deviation * tl.maximum(density + level * chance, 0.0)
+    found = tl.maximum(density + level * chance + 0.2 * room, 0.0)
+    return deviation * found * (1.0 + 100.0 * room)
 
 
 @triton.jit
@@ -201,9 +202,9 @@ def _ratio_bounds(
         large = tl.maximum(level_variance - 2.0 * (joint - shift) + more + spare, 1e-24)
         small, large = tl.sqrt(small), tl.sqrt(large)
         far = nearest / small
-        least = _tail(tl.maximum(far, -6.0), small) * (1.0 - 100.0 * most_room)
-        least = tl.where(far > -6.0, least, 0.0)
-        most = _tail(tl.maximum(farthest / large, -6.0), large) * (1.0 + 100.0 * most_room)
+        least = _tail(tl.maximum(far, -3.0), small, -most_room)
+        least = tl.where(far > -3.0, least, 0.0)
+        most = _tail(tl.maximum(farthest / large, -3.0), large, most_room)
         root = tl.sqrt(tl.maximum(second, 0.0)) * unit
         wide = lost * tl.load(room + 6) + length * tl.load(room + 7)
         top_less, top_more = tl.maximum(root - wide, 0.0), root + wide
@@ -232,7 +233,7 @@ def ratio_bounds(half, matrix, square, linear, residual, norm, room, block_rows,
         half, matrix, square, linear, residual, norm, room, low, high,
         told.power, told.level, told.level_variance, told.noise_variance,
         told.unit, told.room, told.settled, told.score_room,
-        D=half.shape[1], C=len(matrix), COLUMNS=min(len(matrix), 128), TILE=tile,
+        D=half.shape[1], C=len(matrix), COLUMNS=min(len(matrix), 64), TILE=tile,
         ROWS=block_rows, BUDGET=told.budget, num_warps=4,
     )  # fmt: skip
     return low, high
