@@ -122,11 +122,11 @@ def measure(n, d, draws, device, turns, labels, slab_rows):
     campaign = Campaign(x, device, labels, slab_rows)
     vids, ids = SampleVIDS(n_draws=draws), BudgetIDS(n_draws=draws)
     times = {"vids": [], "ids": []}
-    for turn in range(turns + 2):
-        for name, policy, remaining in (("vids", vids, 1), ("ids", ids, 100)):
+    for name, policy, remaining in (("vids", vids, 1), ("ids", ids, 100)):
+        for turn in range(turns + 2):
             taken, item = timed(partial(campaign.step, policy, remaining, turn), device)
             times[name].append(taken)
-        campaign.tell(item)
+            campaign.tell(item)
     posterior, pool, gone = campaign.posterior, campaign.pool, campaign.pool.removed
     theta = posterior.sample(draws, stream(0, "step", 0))
     found = optima(pool, theta)
@@ -184,7 +184,7 @@ def run_tests(device):
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)],
         env=os.environ | {"SERENDIP_DEVICE": device}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    return found.returncode, (found.stdout + found.stderr).strip().splitlines()[-1:]
+    return found.returncode, (found.stdout + found.stderr).strip().splitlines()[-8:]
 
 
 def main():
@@ -195,7 +195,7 @@ def main():
     parser.add_argument("--features", type=int, default=64)
     parser.add_argument("--draws", type=int, default=1024)
     parser.add_argument("--labels", type=int, default=30)
-    parser.add_argument("--turns", type=int, default=9)
+    parser.add_argument("--turns", type=int, default=15)
     parser.add_argument("--slab-rows", type=int)
     parser.add_argument("--no-tests", action="store_true")
     told = parser.parse_args()

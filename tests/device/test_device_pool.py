@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from serendip.campaigns.campaign import Campaign  # noqa: E402
 from serendip.core.data import Observation  # noqa: E402
 from serendip.core.errors import AlreadyLabelled, SerendipError  # noqa: E402
 from serendip.core.folds import everything, frontier, optima  # noqa: E402
@@ -284,6 +283,9 @@ def test_without_a_gpu_the_engine_says_so(monkeypatch):
 
 
 def test_a_campaign_asks_a_device_for_the_same_proposals(tmp_path, monkeypatch):
+    pytest.importorskip("sqlalchemy")
+    from serendip.campaigns.campaign import Campaign
+
     rng = np.random.default_rng(12)
     frame = pd.DataFrame(rng.standard_normal((300, 4)), columns=list("abcd")).round(3)
     frame.insert(0, "id", [f"c{row}" for row in range(300)])

@@ -49,16 +49,17 @@ def halved(theta: Floats, width: int, n_rows: int, device: str) -> Halved:
     """Functions (M, d) as a table of n_rows × width on a device."""
     torch = torch_module()
     unit = units(theta)
-    exact = torch.as_tensor(theta * unit[:, None], device=device)
-    short = exact.to(torch.float16)
-    size = exact.norm(dim=1)
-    lost = (exact - short.to(torch.float64)).norm(dim=1)
-    miss = lost + accumulation(width) * (size + lost)
-    table = torch.zeros((n_rows, width), dtype=torch.float16, device=device)
-    table[: len(theta), : theta.shape[1]] = short
-    bounds = torch.zeros((2, n_rows), dtype=torch.float32, device=device)
-    bounds[:, : len(theta)] = torch.stack([size, miss]) * _UP
-    return Halved(table, unit, bounds[0], bounds[1])
+    exact = theta * unit[:, None]
+    table = np.zeros((n_rows, width), dtype=np.float16)
+    table[: len(theta), : theta.shape[1]] = exact
+    size = np.sqrt(np.einsum("md,md->m", exact, exact))
+    exact -= table[: len(theta), : theta.shape[1]]
+    lost = np.sqrt(np.einsum("md,md->m", exact, exact))
+    bounds = np.zeros((2, n_rows), dtype=np.float32)
+    bounds[0, : len(theta)] = size * _UP
+    bounds[1, : len(theta)] = (lost + accumulation(width) * (size + lost)) * _UP
+    both = torch.as_tensor(bounds, device=device)
+    return Halved(torch.as_tensor(table, device=device), unit, both[0], both[1])
 
 
 def table_rows(count: int, least: int) -> int:

@@ -47,26 +47,44 @@ class Slab:
     """(blocks,) float32: at least ‖scale · x − x̃‖ of every row."""
     norm: Tensor
     """(blocks,) float32: at least ‖x̃‖ of every row."""
-    dead: Tensor
-    """(blocks,) whether nobody of the block is left."""
-    n_dead: int = 0
+    dead: Array
+    """(blocks,) whether nobody of the block is left; in the memory of the host."""
     gone: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows that copies stand for at present, counted from the first of the slab."""
 
+    def dead_among(self, blocks: slice) -> Tensor | None:
+        """Which of some blocks nobody is left of; None for none, as is usual."""
+        places = np.flatnonzero(self.dead[blocks])
+        device = self.half.device
+        return torch_module().as_tensor(places, device=device) if len(places) else None
+
     def follow(self, gone: Ints, take: Take) -> None:
         """The same slab once just these rows have left, and all others are there."""
-        changed = np.setxor1d(gone, self.gone, assume_unique=True)
+        back = np.setdiff1d(self.gone, gone, assume_unique=True)
+        for block in np.unique(back // self.block_rows).tolist():
+            places = np.minimum(self._places(block), self.n_rows - 1)
+            self._place(block, block + 1, take(self.first + places))
+        changed = np.concatenate([back, np.setdiff1d(gone, self.gone, assume_unique=True)])
         for block in np.unique(changed // self.block_rows).tolist():
-            start = block * self.block_rows
-            places = np.arange(start, min(start + self.block_rows, self.n_rows))
-            left = np.setdiff1d(places, gone, assume_unique=True)
-            self.dead[block] = len(left) == 0
-            if len(left):
-                shown = np.resize(left, self.block_rows)
-                shown[: len(places)] = np.where(np.isin(places, gone), left[0], places)
-                self._place(block, block + 1, take(self.first + shown))
-            self.n_dead = int(self.dead.sum())
+            self._hide(block, gone)
         self.gone = gone
+
+    def _hide(self, block: int, gone: Ints) -> None:
+        """Puts copies of a row that is left in place of those that are not.
+
+        What rounding took from a block, and its norms, are bounds all the same.
+        """
+        places = self._places(block)
+        away = (places >= self.n_rows) | np.isin(places, gone)
+        self.dead[block] = away.all()
+        if not self.dead[block]:
+            device = self.half.device
+            hidden = torch_module().as_tensor(places[away], device=device)
+            self.half[hidden] = self.half[int(places[~away][0])].clone()
+
+    def _places(self, block: int) -> Ints:
+        """All rows of a block, the copies at the end of the slab too."""
+        return np.arange(block * self.block_rows, (block + 1) * self.block_rows)
 
     def _place(self, first_block: int, last_block: int, rows: Array) -> None:
         """Rounds rows, which fill these blocks, and keeps what that took away."""
@@ -104,7 +122,7 @@ def new_slab(first: int, n_rows: int, block_rows: int, take: Take, device: str) 
         half=torch.zeros((n_blocks * block_rows, width), dtype=torch.float16, device=device),
         residual=torch.zeros(n_blocks, dtype=torch.float32, device=device),
         norm=torch.zeros(n_blocks, dtype=torch.float32, device=device),
-        dead=torch.zeros(n_blocks, dtype=torch.bool, device=device),
+        dead=np.zeros(n_blocks, dtype=bool),
     )
     for piece, some in zip(pieces, numbers, strict=True):
         if len(pieces) > 1:

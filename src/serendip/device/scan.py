@@ -68,8 +68,9 @@ class _Reach:
         residual, norm = slab.residual[blocks], slab.norm[blocks]
         rows = slab.half[first * slab.block_rows :][: len(residual) * slab.block_rows]
         most = kernels.block_maxima(rows, functions.theta, slab.block_rows)
-        if slab.n_dead:
-            most[slab.dead[blocks]] = -torch.inf
+        dead = slab.dead_among(blocks)
+        if dead is not None:
+            most[dead] = -torch.inf
         self._raise_floor(most, residual, norm)
         block, draw = kernels.reaching(
             most, residual, norm, functions.size, functions.miss, self.bar
@@ -112,13 +113,14 @@ def _located(
     slack = slab.residual[block] * functions.size[draw] + slab.norm[block] * functions.miss[draw]
     pair, row = torch.nonzero(values >= (bar[draw] - slack)[:, None], as_tuple=True)
     place = block[pair] * slab.block_rows + row
-    numbers = torch.stack([draw[pair], place]).cpu().numpy()
-    sizes = torch.stack([values[pair, row], slack[pair]]).double().cpu().numpy()
+    columns = (draw[pair], place, values[pair, row], slack[pair])
+    found = torch.stack([column.double() for column in columns]).cpu().numpy()  # one message
     # Copies stand at the end of a slab and in place of those who have left.
-    real = numbers[1] < slab.n_rows
+    real = found[1] < slab.n_rows
     if slab.gone.size:
-        real &= ~np.isin(numbers[1], slab.gone)
-    return numbers[0][real], numbers[1][real] + slab.first, sizes[0][real], sizes[1][real]
+        real &= ~np.isin(found[1], slab.gone)
+    found = found[:, real]
+    return found[0].astype(np.int64), found[1].astype(np.int64) + slab.first, found[2], found[3]
 
 
 def _scaled_down(floor: Floats, functions: Halved) -> Tensor:

@@ -301,9 +301,10 @@ def _bounds(
         found = kernels.forms(rows, ask.columns.theta, ask.square, ask.linear)
         span = ask.span(*_spans(slab.scale, ask, residual, norm, found))
         low, high = span.low, torch.nan_to_num(span.high, nan=torch.inf, neginf=-torch.inf)
-    if slab.gone.size:
-        high = high.reshape(len(residual), -1).clone()
-        high[slab.dead[blocks]] = torch.inf
+    dead = slab.dead_among(blocks)
+    if dead is not None:
+        high = high.reshape(len(residual), -1)
+        high[dead] = torch.inf
     return low.reshape(-1), high
 
 
