@@ -117,7 +117,7 @@ def test_choices_are_the_same(seed, n, d, block_rows, slab_rows, streamed, kind,
         assert picks[0].item == picks[1].item, policy
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(**CASES)
 def test_bounds_hold_for_every_row(seed, n, d, block_rows, slab_rows, streamed, kind):
     plain, device, posterior, rng = case(seed, n, d, block_rows, slab_rows, streamed, kind)

@@ -29,6 +29,9 @@ _ROWS = 2**25
 _ROOM = 1e-5
 """Relative error that float32 functions are allowed; they make less."""
 
+_FLUSHED = 1e-35
+"""More than numbers too small for float32 can add up to; they may be taken for zero."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -196,6 +199,7 @@ class Told:
     room: float
     settled: float
     score_room: float
+    flushed: float = _FLUSHED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -314,11 +318,13 @@ def _spans(scale: float, ask: Asked, residual: Tensor, norm: Tensor, found: Tens
     spans = []
     for form, value in enumerate(found):
         over_residual, over_norm = ask.room[form] / scale
-        room = (residual * over_residual + norm * over_norm)[:, None]
+        room = (residual * over_residual + norm * over_norm)[:, None] + _FLUSHED
         if form < 2:
             middle = value / scale
             spans.append(Span(middle - room, middle + room))
         else:
-            root = value.clamp(min=0.0).sqrt() / scale
-            spans.append(Span((root - room).clamp(min=0.0) ** 2, (root + room) ** 2))
+            low = (value - _FLUSHED).clamp(min=0.0).sqrt() / scale
+            high = (value.clamp(min=0.0) + _FLUSHED).sqrt() / scale
+            low, high = (low - room).clamp(min=0.0) ** 2, (high + room) ** 2
+            spans.append(Span((low - _FLUSHED).clamp(min=0.0), high + _FLUSHED))
     return spans

@@ -175,9 +175,18 @@ def _tail(level, deviation, room):
 
 
 @triton.jit
+def _squared(value, unit, wide, flushed):
+    """Bounds on a quadratic form whose root may be off by `wide`."""
+    low = tl.sqrt(tl.maximum(value - flushed, 0.0)) * unit
+    high = tl.sqrt(tl.maximum(value, 0.0) + flushed) * unit + wide
+    low = tl.maximum(low - wide, 0.0)
+    return tl.maximum(low * low - flushed, 0.0), high * high + flushed
+
+
+@triton.jit
 def _ratio_bounds(
     x, matrix, square, linear, residual, norm, room, low, high,
-    power, level, level_variance, noise, unit, most_room, settled, score_room,
+    power, level, level_variance, noise, unit, most_room, settled, score_room, flushed,
     D: tl.constexpr, C: tl.constexpr, COLUMNS: tl.constexpr, TILE: tl.constexpr,
     ROWS: tl.constexpr, BUDGET: tl.constexpr,
 ):  # fmt: skip
@@ -186,17 +195,15 @@ def _ratio_bounds(
     mean, joint, first, second = _four_forms(x, matrix, square, linear, rows, D, C, COLUMNS, TILE)
     block = place * TILE // ROWS
     lost, length = tl.load(residual + block), tl.load(norm + block)
-    off = lost * tl.load(room) + length * tl.load(room + 1)
+    off = lost * tl.load(room) + length * tl.load(room + 1) + flushed
     mean = mean * unit
-    root = tl.sqrt(tl.maximum(first, 0.0)) * unit
-    wide = lost * tl.load(room + 4) + length * tl.load(room + 5)
-    less, more = tl.maximum(root - wide, 0.0), root + wide
-    less, more = less * less, more * more
+    wide = lost * tl.load(room + 4) + length * tl.load(room + 5) + flushed
+    less, more = _squared(first, unit, wide, flushed)
     apart = most_room * tl.abs(level)
     nearest, farthest = level - mean - off - apart, level - mean + off + apart
     if BUDGET:
         joint = joint * unit
-        shift = lost * tl.load(room + 2) + length * tl.load(room + 3)
+        shift = lost * tl.load(room + 2) + length * tl.load(room + 3) + flushed
         spare = most_room * (level_variance + more)
         small = tl.maximum(level_variance - 2.0 * (joint + shift) + less - spare, 1e-24)
         large = tl.maximum(level_variance - 2.0 * (joint - shift) + more + spare, 1e-24)
@@ -205,11 +212,10 @@ def _ratio_bounds(
         least = _tail(tl.maximum(far, -3.0), small, -most_room)
         least = tl.where(far > -3.0, least, 0.0)
         most = _tail(tl.maximum(farthest / large, -3.0), large, most_room)
-        root = tl.sqrt(tl.maximum(second, 0.0)) * unit
-        wide = lost * tl.load(room + 6) + length * tl.load(room + 7)
-        top_less, top_more = tl.maximum(root - wide, 0.0), root + wide
-        gain_less = top_less * top_less / (more + noise)
-        gain_more = top_more * top_more / (less + noise)
+        wide = lost * tl.load(room + 6) + length * tl.load(room + 7) + flushed
+        top_less, top_more = _squared(second, unit, wide, flushed)
+        gain_less = top_less / (more + noise)
+        gain_more = top_more / (less + noise)
     else:
         least, most, gain_less, gain_more = nearest, farthest, less, more
     least = tl.maximum(least - settled, 0.0)
@@ -232,7 +238,7 @@ def ratio_bounds(half, matrix, square, linear, residual, norm, room, block_rows,
     _ratio_bounds[(n_rows // tile,)](
         half, matrix, square, linear, residual, norm, room, low, high,
         told.power, told.level, told.level_variance, told.noise_variance,
-        told.unit, told.room, told.settled, told.score_room,
+        told.unit, told.room, told.settled, told.score_room, told.flushed,
         D=half.shape[1], C=len(matrix), COLUMNS=min(len(matrix), 64), TILE=tile,
         ROWS=block_rows, BUDGET=told.budget, num_warps=4,
     )  # fmt: skip
