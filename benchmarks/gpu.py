@@ -24,11 +24,14 @@ import torch
 
 from serendip.core.data import Observation
 from serendip.core.folds import optima
+from serendip.core.leaders import LeadersFold
 from serendip.core.rng import stream
 from serendip.device.pool import DevicePool
+from serendip.device.scores import asked, question, survivors
 from serendip.loop import absorb, suggest
 from serendip.models.linear import LinearModel
 from serendip.policies.budget_ids import BudgetIDS
+from serendip.policies.ratio import PeakTradeoff, RatioScores
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.pools.dense import DensePool
 
@@ -119,6 +122,9 @@ class Campaign:
 def measure(n, d, draws, device, turns, labels, slab_rows):
     """The figures of one size."""
     x = random_rows(n, d, device)
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
     campaign = Campaign(x, device, labels, slab_rows)
     vids, ids = SampleVIDS(n_draws=draws), BudgetIDS(n_draws=draws)
     times = {"vids": [], "ids": []}
@@ -127,6 +133,7 @@ def measure(n, d, draws, device, turns, labels, slab_rows):
             taken, item = timed(partial(campaign.step, policy, remaining, turn), device)
             times[name].append(taken)
             campaign.tell(item)
+    held = torch.cuda.max_memory_allocated() / 1e9 if device.startswith("cuda") else 0.0
     posterior, pool, gone = campaign.posterior, campaign.pool, campaign.pool.removed
     theta = posterior.sample(draws, stream(0, "step", 0))
     found = optima(pool, theta)
@@ -137,13 +144,11 @@ def measure(n, d, draws, device, turns, labels, slab_rows):
         "vids_ms": float(np.median(times["vids"][2:])),
         "ids_ms": float(np.median(times["ids"][2:])),
         "vids_all": times["vids"], "ids_all": times["ids"],
-        "upload_s": campaign.upload / 1e3,
+        "upload_s": campaign.upload / 1e3, "peak_device_gb": held,
         "argmaxes_unlike_naive": wrong,
         "pick_unlike_naive": int(pick != campaign.step(vids, 1, 0)),
     }  # fmt: skip
     figures |= anatomy(campaign, draws, device)
-    if device.startswith("cuda"):
-        figures["peak_device_gb"] = torch.cuda.max_memory_allocated() / 1e9
     if n in BARS and (d, draws) == (64, 1024):
         figures |= {"bar_ms": BARS[n], "ok": figures["vids_ms"] <= BARS[n] and wrong == 0}
     return figures
@@ -151,26 +156,22 @@ def measure(n, d, draws, device, turns, labels, slab_rows):
 
 def anatomy(campaign, draws, device):
     """Where a SampleVIDS step spends its time, in milliseconds."""
-    from serendip.core.leaders import LeadersFold
-    from serendip.device.scores import question, asked, survivors
-    from serendip.policies.ratio import PeakTradeoff, RatioScores
-
     pool, memory = campaign.pool, campaign.pool.memory
+
+    def sampled():
+        return campaign.posterior.sample(draws, stream(0, "step", 0))
+
+    def narrowed(score):
+        ask = asked(question(score), memory.width, device)
+        slabs = memory.seen_without(pool.removed)
+        return sum(len(survivors(slab, ask, np.inf, memory.kernels)[0]) for slab in slabs)
+
     for _ in range(2):
-        sample, theta = timed(
-            lambda: campaign.posterior.sample(draws, stream(0, "step", 0)), device
-        )
-        scan, leaders = timed(lambda: pool.fold(LeadersFold(theta, 1)), device)
-        both, best = timed(lambda: optima(pool, theta), device)
+        sample, theta = timed(sampled, device)
+        scan, leaders = timed(partial(pool.fold, LeadersFold(theta, 1)), device)
+        both, best = timed(partial(optima, pool, theta), device)
         score = RatioScores(PeakTradeoff(theta.summary(best), best.best_mean), 2.0)
-        second, left = timed(
-            lambda: sum(
-                len(survivors(slab, asked(question(score), memory.width, device), np.inf,
-                              memory.kernels)[0])
-                for slab in memory.seen_without(pool.removed)
-            ),
-            device,
-        )  # fmt: skip
+        second, left = timed(partial(narrowed, score), device)
     return {
         "sample_ms": sample, "scan_ms": scan, "refine_ms": both - scan, "second_ms": second,
         "pairs": len(leaders.pairs), "survivors": left,

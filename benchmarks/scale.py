@@ -4,7 +4,6 @@
     python benchmarks/scale.py --json         {NAME: {"value": …, "bar": …, "ok": …}}
     python benchmarks/scale.py --quick        small sizes, every line of code; bars mean nothing
     python benchmarks/scale.py --only NAME    one of GROUPS; may be repeated
-    python benchmarks/scale.py --peers FILE   with the figures that peers.py has left there
 
 The bare product multiplies the float32 pool with the draws, chunk by chunk on two threads, and
 keeps nothing: no step that looks at every value of every draw can be faster. The naive version
@@ -29,6 +28,7 @@ if hasattr(os, "sched_setaffinity"):
 
 import numpy as np  # noqa: E402  (after the cores are chosen, so that BLAS sees two)
 
+import peers  # noqa: E402
 from serendip.core.data import Observation  # noqa: E402
 from serendip.core.folds import optima  # noqa: E402
 from serendip.core.rng import stream  # noqa: E402
@@ -259,12 +259,20 @@ def _campaign(sizes):
     return time, held("VmHWM") - before
 
 
+def rivals(sizes):
+    """A recommendation of BoTorch and of BayBE against a step of ours; see peers.py."""
+    _, lines = peers.compared(sizes.medium)
+    for name, (value, bar) in lines.items():
+        yield name, value, bar
+
+
 GROUPS = {
     "steps": steps,
     "naive": naive,
     "pruned": pruned,
     "memory": memory,
     "campaign": campaign,
+    "peers": rivals,
 }
 
 
@@ -279,7 +287,6 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be repeated")
-    parser.add_argument("--peers", type=Path, help="a file that peers.py has left")
     told = parser.parse_args()
     sizes = QUICK if told.quick else Sizes()
     rows = {}
@@ -289,8 +296,6 @@ def main():
             if not told.json:
                 limit = "" if bar is None else f"bar {bar:g}"
                 print(f"{name:<42} {value:>10.3f}  {limit}", flush=True)
-    if told.peers is not None:
-        rows |= json.loads(told.peers.read_text())
     if told.json:
         print(json.dumps(rows))
 

@@ -1,0 +1,211 @@
+"""One recommendation at 10⁵ candidates: BoTorch and BayBE against us, in one run on one machine.
+
+    python benchmarks/peers.py                    a table
+    python benchmarks/peers.py --json             as benchmarks/scale.py prints it
+    python benchmarks/peers.py --rows 2000        smaller, to see that it runs
+
+The peers are installed into an environment of their own (`.peers/`, about 2 GB, made once).
+Everyone gets the same 10⁵ × 20 standard normal candidates and the same 50 labels of a linear truth
+with noise, and two cores.
+
+The work is not the same, and that is half of the difference. BoTorch (SingleTaskGP, LogEI over all
+candidates in batches) and BayBE (its default recommender, second recommendation, so that what it
+makes once does not count) fit a kernel process by maximum likelihood and look one label ahead. We
+ask budget-aware IDS with 1000 draws of a Bayesian linear model whose scales are unknown (`ids`),
+or take one SampleVIDS step (`vids`): exact over the whole pool, and nothing is kept from before.
+A kernel model of ours at this size is in benchmarks/auto.py.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from time import perf_counter
+
+ROOT = Path(__file__).resolve().parents[1]
+HOME = ROOT / ".peers"
+PEERS = ("botorch>=0.14", "baybe>=0.14")
+CORES = 2
+FEATURES, LABELS, TURNS = 20, 50, 3
+
+
+def problem(rows):
+    """Candidates, the places that are labelled, and their labels."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((rows, FEATURES)).astype(np.float32)
+    labels = x[:LABELS].astype(float) @ rng.standard_normal(FEATURES) + rng.standard_normal(LABELS)
+    return x, labels
+
+
+def timed(work):
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+# --- in the environment of the peers -------------------------------------------------------------
+
+
+def botorch_step(x, labels):
+    """Fit, then LogEI of every candidate that is left."""
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from botorch.optim import optimize_acqf_discrete
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    told = torch.as_tensor(x[:LABELS], dtype=torch.float64)
+    left = torch.as_tensor(x[LABELS:], dtype=torch.float64)
+    y = torch.as_tensor(labels)[:, None]
+
+    def step():
+        model = SingleTaskGP(told, y)
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        score = LogExpectedImprovement(model, best_f=y.max())
+        with torch.no_grad():
+            optimize_acqf_discrete(score, q=1, choices=left, max_batch_size=4096)
+
+    return step
+
+
+def baybe_second(x, labels):
+    """Seconds of the second recommendation; a candidate is a name with descriptors."""
+    import pandas as pd
+    from baybe import Campaign
+    from baybe.parameters import CustomDiscreteParameter
+    from baybe.searchspace import SearchSpace
+    from baybe.targets import NumericalTarget
+
+    names = [f"c{row}" for row in range(len(x))]
+    table = pd.DataFrame(x.astype(float), index=names)
+    table.columns = [f"x{column}" for column in range(FEATURES)]
+    parameter = CustomDiscreteParameter("candidate", table, decorrelate=False)
+    campaign = Campaign(SearchSpace.from_product([parameter]), NumericalTarget("y").to_objective())
+    campaign.add_measurements(pd.DataFrame({"candidate": names[:LABELS], "y": labels}))
+    first = campaign.recommend(1)
+    campaign.add_measurements(first.assign(y=float(labels.mean())))
+    return timed(lambda: campaign.recommend(1))
+
+
+def inside(rows):
+    """What the peers take; printed for whoever asked."""
+    import importlib.metadata
+
+    x, labels = problem(rows)
+    step = botorch_step(x, labels)
+    step()
+    found = {
+        "versions": {name: importlib.metadata.version(name) for name in ("botorch", "baybe")},
+        "botorch": min(timed(step) for _ in range(TURNS)),
+        "baybe": baybe_second(x, labels),
+    }
+    print(json.dumps(found))
+
+
+# --- ours ----------------------------------------------------------------------------------------
+
+
+def environment():
+    """The Python of the peers, installed if need be."""
+    python = HOME / "bin" / "python"
+    if not (HOME / ".ready").exists():
+        venv.create(HOME, with_pip=True, clear=True)
+        packages = ["torch", "numpy", "pandas", *PEERS]
+        if sys.platform == "linux":  # the build that the tests use; others need not have it
+            packages[0] = "torch==2.13.0"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+        (HOME / ".ready").touch()
+    return python
+
+
+def ours(rows):
+    """Seconds of one step of each policy, nothing being remembered."""
+    import numpy as np
+
+    from serendip.core.data import Observation
+    from serendip.core.rng import stream
+    from serendip.loop import suggest
+    from serendip.models.linear import LinearModel
+    from serendip.policies.budget_ids import BudgetIDS
+    from serendip.policies.sample_vids import SampleVIDS
+    from serendip.pools.dense import DensePool
+
+    x, labels = problem(rows)
+    seen = [
+        Observation(item, x[item : item + 1], np.array([label]))
+        for item, label in enumerate(labels.tolist())
+    ]
+    pool = DensePool(x)
+    for item in range(LABELS):
+        pool = pool.without(item)
+
+    def step(policy, remaining):
+        posterior = LinearModel(FEATURES).posterior(seen, stream(0, "fit"))
+        suggest(posterior, pool, policy, remaining, lambda place: stream(0, "ask", place))
+
+    times = {}
+    for name, policy, left in (
+        ("vids", SampleVIDS(n_draws=1000), 1),
+        ("ids", BudgetIDS(n_draws=1000), 50),
+    ):
+        step(policy, left)
+        times[name] = min(timed(lambda p=policy, k=left: step(p, k)) for _ in range(TURNS))
+    return times
+
+
+def compared(rows):
+    """All times, and how many times faster we are."""
+    python = environment()
+    told = subprocess.run(
+        [python, __file__, "--inside", "--rows", str(rows)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found = json.loads(told.stdout.splitlines()[-1]) | ours(rows)
+    bars = {"botorch": ("BoTorch LogEI", 10.0), "baybe": ("BayBE second recommendation", 40.0)}
+    lines = {
+        f"{title} / {name} step, at least": (found[peer] / found[name], bar)
+        for peer, (title, bar) in bars.items()
+        for name in ("vids", "ids")
+    }
+    return found, lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    told = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+    if told.inside:
+        inside(told.rows)
+        return
+    found, lines = compared(told.rows)
+    if told.json:
+        print(
+            json.dumps(
+                {
+                    name: {"value": value, "bar": bar, "ok": value >= bar}
+                    for name, (value, bar) in lines.items()
+                }
+            )
+        )
+        return
+    print(", ".join(f"{name} {version}" for name, version in found["versions"].items()))
+    for name in ("botorch", "baybe", "vids", "ids"):
+        print(f"{name:<44} {found[name]:>8.3f} s")
+    for name, (value, bar) in lines.items():
+        print(f"{name:<44} {value:>8.1f}    bar {bar:g}")
+
+
+if __name__ == "__main__":
+    main()
