@@ -79,7 +79,9 @@ def picture(page, last, file):
     page.set_viewport_size(size)
     if file.stat().st_size > MOST:
         with Image.open(file) as image:
-            image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
+            whole = image.convert("RGB")
+        palette = whole.quantize(256)
+        whole.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(file)
     if file.stat().st_size > MOST:
         sys.exit(f"{file} has {file.stat().st_size} bytes, more than {MOST}.")
 
