@@ -53,8 +53,7 @@ def check(where, seen):
     events = [entry.event for entry in campaign.log]
     proposed = [one.item for event in events if isinstance(event, Asked) for one in event.proposals]
     assert max(Counter(proposed).values()) == 1
-    assert max(Counter(seen.asked).values()) == 1
-    assert set(seen.asked) <= set(proposed)
+    assert sorted(seen.asked) == sorted(proposed)  # repeated asks got what the first had chosen
     lost = {
         item: value
         for item, value in seen.told.items()
@@ -68,7 +67,6 @@ def check(where, seen):
     assert not seen.wrong
     assert not [kind for kind in seen.statuses if kind.split()[1] not in ("200", "409")]
     assert not [one for one in examine(where) if one.state == "problem"]
-    return proposed
 
 
 def test_fifty_clients_ask_and_tell(where):
@@ -76,8 +74,7 @@ def test_fifty_clients_ask_and_tell(where):
         begin(client, n=ROWS, d=8)
         seen = asyncio.run(crowd(server.url, "screen", CLIENTS, SECONDS))
     show(where[:10], seen)
-    proposed = check(where, seen)
-    assert len(proposed) == len(seen.asked)
+    check(where, seen)
     assert len(seen.told) >= CLIENTS / 2
     if FULL:
         assert np.median(seen.tell_seconds) <= 0.1
