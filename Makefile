@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types unit statistical reproduction check benchmark figures clean
+.PHONY: demo test lint types unit statistical reproduction check benchmark figures pictures clean
 
 demo: $(READY)
 	$(BIN)/serendip demo
@@ -45,6 +45,10 @@ benchmark: $(READY)
 figures: $(READY)
 	$(BIN)/serendip reproduce all
 	$(BIN)/serendip reproduce report
+
+# The pictures of the page in the documents; needs Debian's chromium.
+pictures: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m web.browser.pictures
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

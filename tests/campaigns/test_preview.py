@@ -116,6 +116,14 @@ def test_words_in_order_and_infinite_numbers():
     assert [(one.column, one.place) for one in found] == [("heat", 1), ("y", 1)]
 
 
+def test_names_of_molecules_are_words_and_structures_are_structures():
+    names = ["1-iodo-4-(trifluoromethyl)benzene", "ethyl-(isoxazole)-3-carboxylate"]
+    structures = ["FC(F)(F)c1ccc(Br)cc1", "C[C@@H](N)C(=O)[O-].[Na+]", "o1nccc1c2ccccc2", "ClC=C"]
+    frame = pd.DataFrame({"halide": names * 4, "structure": structures * 2})
+    found = {one.name: one.role for one in guessed_roles(frame)}
+    assert found == {"halide": Role.category, "structure": Role.smiles}
+
+
 def test_unreadable_molecules_are_named():
     pytest.importorskip("rdkit")
     frame = pd.DataFrame({"s": ["CCO", "not a molecule", None, "c1ccccc1"]})

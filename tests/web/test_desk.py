@@ -17,6 +17,7 @@ from serendip.web.api.wording import in_words_of_the_api
 from serendip.web.desk import Desk
 from serendip.web.service import Campaigns
 from serendip.web.settings import ServeSettings
+from web.loops import run
 
 
 @pytest.fixture(name="store")
@@ -112,7 +113,7 @@ def test_the_service_refuses_what_is_not_there_and_what_does_not_fit(folder):
         finally:
             service.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_many_campaigns_may_be_open_without_end(folder, monkeypatch):
@@ -133,7 +134,7 @@ def test_many_campaigns_may_be_open_without_end(folder, monkeypatch):
         finally:
             service.close()
 
-    assert asyncio.run(main()) == [1, 1, 1, 1]
+    assert run(main()) == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(

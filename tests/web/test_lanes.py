@@ -14,6 +14,7 @@ from serendip.web.lanes import Ended, Lane, Limits, report
 from serendip.web.problems import Refused
 from serendip.web.together import Together
 from web.chores import die, double, fail, hungry, refuse, sleep, steps, who
+from web.loops import run
 
 WAIT = 180
 
@@ -169,7 +170,7 @@ def test_what_piles_up_is_done_in_one_go():
         assert not desk.busy
         return answers
 
-    answers = asyncio.run(main())
+    answers = run(main())
     assert [one for one in answers if not isinstance(one, Exception)] == [0, 20, 40, 60, 80]
     assert sum(isinstance(one, InvalidInput) for one in answers) == 5
     assert rounds == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
@@ -185,7 +186,7 @@ def test_a_round_that_fails_fails_those_in_it():
         desk = Together(carry_out, most=2)
         return await asyncio.gather(*(desk(k) for k in range(4)), return_exceptions=True)
 
-    first, second, *rest = asyncio.run(main())
+    first, second, *rest = run(main())
     assert isinstance(first, ZeroDivisionError)
     assert isinstance(second, ZeroDivisionError)
     assert rest == [2, 3]
@@ -207,5 +208,5 @@ def test_who_leaves_does_not_stop_the_others():
         leaving.cancel()
         assert await staying == "b"
 
-    asyncio.run(main())
+    run(main())
     assert done == ["a", "b"]

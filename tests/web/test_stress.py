@@ -4,7 +4,6 @@ By default a few seconds; with SERENDIP_FULL=1 sixty. The figures are printed (p
 answers come is only judged in the full run, which wants the machine for itself.
 """
 
-import asyncio
 import os
 import threading
 import time
@@ -17,6 +16,7 @@ from serendip.campaigns import Campaign
 from serendip.campaigns.doctor import examine
 from serendip.campaigns.events import Asked, Corrected, Told
 from web.crowd import crowd
+from web.loops import run
 from web.servers import Server, begin
 
 FULL = bool(os.environ.get("SERENDIP_FULL"))
@@ -53,8 +53,7 @@ def check(where, seen):
     events = [entry.event for entry in campaign.log]
     proposed = [one.item for event in events if isinstance(event, Asked) for one in event.proposals]
     assert max(Counter(proposed).values()) == 1
-    assert max(Counter(seen.asked).values()) == 1
-    assert set(seen.asked) <= set(proposed)
+    assert sorted(seen.asked) == sorted(proposed)  # repeated asks got what the first had chosen
     lost = {
         item: value
         for item, value in seen.told.items()
@@ -68,16 +67,14 @@ def check(where, seen):
     assert not seen.wrong
     assert not [kind for kind in seen.statuses if kind.split()[1] not in ("200", "409")]
     assert not [one for one in examine(where) if one.state == "problem"]
-    return proposed
 
 
 def test_fifty_clients_ask_and_tell(where):
     with Server(where) as server, server.client() as client:
         begin(client, n=ROWS, d=8)
-        seen = asyncio.run(crowd(server.url, "screen", CLIENTS, SECONDS))
+        seen = run(crowd(server.url, "screen", CLIENTS, SECONDS))
     show(where[:10], seen)
-    proposed = check(where, seen)
-    assert len(proposed) == len(seen.asked)
+    check(where, seen)
     assert len(seen.told) >= CLIENTS / 2
     if FULL:
         assert np.median(seen.tell_seconds) <= 0.1
@@ -95,7 +92,7 @@ def test_the_server_is_killed_under_them_and_comes_back(where):
 
         def load():
             # Short batches of results between the asks: kills should hit both.
-            seen.append(asyncio.run(crowd(server.url, "screen", CLIENTS, SECONDS, patient=True)))
+            seen.append(run(crowd(server.url, "screen", CLIENTS, SECONDS, patient=True)))
 
         clients = threading.Thread(target=load)
         clients.start()

@@ -1,9 +1,9 @@
 """What is computed from campaigns: once a change, and again where a log has other contents."""
 
-import asyncio
 from concurrent.futures import Future
 
 from serendip.web.views import Views
+from web.loops import run
 
 
 def total(campaign):
@@ -34,4 +34,4 @@ def test_a_view_is_computed_once_until_the_log_ends_otherwise():
         found.append(await views.get("screen", "b", total, ("other",)))
         return found
 
-    assert asyncio.run(main()) == [1, 1, 2, 2, 3]
+    assert run(main()) == [1, 1, 2, 2, 3]

@@ -47,7 +47,9 @@ _LABEL_NAMES = re.compile(
 )
 _SOME = 2000
 """Rows that tell whether a column of text is numbers."""
-_SMILES = re.compile(r"[A-Za-z0-9@+\-\[\]()=#$:/\\.%*]+")
+_SMILES = re.compile(r"(?:\[[^\[\]]+\]|Cl|Br|[BCNOPSFIHbcnops0-9@+\-()=#$:/\\.%*~])+")
+"""Atoms in brackets, those that need none, bonds and rings; the name of a molecule, such as
+1-iodo-4-(trifluoromethyl)benzene, has other letters."""
 _SMILES_MARKS = re.compile(r"[=#()\[\]]|[cnosCNO][0-9][cnosCNO(]")
 
 

@@ -1,5 +1,6 @@
 """Templates: one environment, escaping always on, and the few words that all pages share."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -10,6 +11,7 @@ from urllib.parse import quote, unquote
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
 
 from serendip.campaigns.deeds import user
 from serendip.campaigns.view import percent, shown
@@ -18,6 +20,9 @@ from serendip.web.security import csrf_field, csrf_token
 
 WHO_COOKIE = "serendip_who"
 _LONGEST_NAME = 60
+_PIECES = re.compile(r"(?<=[_*/+.-])")
+_WIDEST = 12
+"""Letters of a title that are not broken."""
 
 
 @cache
@@ -40,6 +45,7 @@ def environment() -> Environment:
         "moment": moment,
         "ago": ago,
         "cell": cell,
+        "breakable": breakable,
     }
     return made
 
@@ -105,6 +111,13 @@ def ago(at: str) -> str:
         if seconds >= size:
             return f"{counted(int(seconds // size), noun)} ago"
     return "just now"
+
+
+def breakable(name: str) -> Markup:
+    """The name of a column, as HTML, with places where a narrow title may be broken."""
+    parts = [part for part in _PIECES.split(name) if part]
+    pieces = [part[at : at + _WIDEST] for part in parts for at in range(0, len(part), _WIDEST)]
+    return Markup("<wbr>").join(pieces)
 
 
 def cell(value: object) -> str:

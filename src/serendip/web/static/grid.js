@@ -150,6 +150,22 @@
       if (!event.target.matches("input.result")) return;
       if (paste(form, event.target, event.clipboardData.getData("text/plain"))) event.preventDefault();
     });
+    /* A reason is a sentence: it gets the whole width, below its row. */
+    form.addEventListener("toggle", (event) => {
+      const details = event.target;
+      if (!details.matches(".why details")) return;
+      const row = details.closest("tr");
+      const shown = row.nextElementSibling?.matches(".reason-row") ? row.nextElementSibling : null;
+      if (!details.open && shown) { details.append(shown.querySelector("p")); shown.remove(); }
+      if (!details.open || shown) return;
+      const below = document.createElement("tr");
+      below.className = "reason-row";
+      const wide = below.insertCell();
+      wide.className = "why reason";
+      wide.colSpan = row.cells.length;
+      wide.append(details.querySelector("p"));
+      row.after(below);
+    }, true);
     form.addEventListener("click", (event) => {
       const mark = event.target.closest(".mark");
       if (!mark) return;
