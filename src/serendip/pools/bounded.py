@@ -100,7 +100,7 @@ class BoundedPool:
         known = self.memo.sights
         if known is not None and not self._covered(known):
             known = None
-        if belief is None or (known is not None and known.belief.covariance is belief.covariance):
+        if belief is None or (known is not None and known.serves(belief)):
             return known
         found = None if known is None else updated_sights(self.inner, known, belief, self.gone)
         found = found or fresh_sights(self.inner, belief, self.gone)
@@ -109,7 +109,7 @@ class BoundedPool:
 
     def _covered(self, sights: Sights) -> bool:
         """Whether every candidate is there; a pool from before some left may have more."""
-        return len(sights.items) - len(sights.places(self.gone)) == len(self.inner)
+        return len(sights) - len(sights.places(self.gone)) == len(self.inner)
 
 
 def _screened(
@@ -120,16 +120,22 @@ def _screened(
     gone: Ints,
     n_first: int,
 ) -> R:
-    parts = [slice(start, start + _PART) for start in range(0, len(sights.items), _PART)]
-    promise = np.concatenate(
-        spread(lambda part: screen.promise(sights.at(part)).astype(np.float32), parts)
-    )
+    parts = [slice(start, start + _PART) for start in range(0, len(sights), _PART)]
+    promise = np.empty(len(sights), dtype=np.float32)
+
+    def promised(part: slice) -> None:
+        promise[part] = screen.promise(sights.at(part))
+
+    spread(promised, parts)
     promise[gone] = -np.inf
     first = _foremost(promise, n_first)
     state = _walked(pool, reduction, screen, sights, promise, first)
-    kept = np.concatenate(
-        spread(lambda part: screen.kept(state, sights.at(part), promise[part]), parts)
-    )
+    kept = np.empty(len(sights), dtype=bool)
+
+    def looked_at(part: slice) -> None:
+        kept[part] = screen.kept(state, sights.at(part), promise[part])
+
+    spread(looked_at, parts)
     kept[first] = False
     kept[gone] = False
     known = reduction.given(state)
@@ -157,7 +163,7 @@ def _walked(
             part = share[start : start + _BLOCK]
             part = part[screen.kept(state, sights.at(part), promise[part])]
             if len(part):
-                items = sights.items[np.sort(part)].astype(np.int64)
+                items = sights.items(np.sort(part))
                 state = reduction.step(state, Block(items, pool.take(items)))
         return state
 

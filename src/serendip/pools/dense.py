@@ -1,7 +1,7 @@
 """A pool held as one array in memory, walked in blocks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
 import numpy as np
@@ -68,12 +68,14 @@ class DensePool:
 
     def without(self, item: int) -> Self:
         """The pool once this item has left it."""
-        removed = self._roll.without(item, self.name)
-        left = object.__new__(type(self))
-        for name in ("x", "ids", "block_rows"):
-            object.__setattr__(left, name, getattr(self, name))
-        object.__setattr__(left, "removed", removed)
-        return left
+        return self._changed(removed=self._roll.without(item, self.name))
+
+    def _changed(self, **changes: object) -> Self:
+        """A copy that need not be checked again."""
+        copy = object.__new__(type(self))
+        for name in ("x", "ids", "block_rows", "removed"):
+            object.__setattr__(copy, name, changes.get(name, getattr(self, name)))
+        return copy
 
     def name(self, item: int) -> str:
         """The user's name of an item, or its number."""
@@ -81,7 +83,9 @@ class DensePool:
 
     def with_block_rows(self, block_rows: int) -> Self:
         """The same pool, cut differently."""
-        return replace(self, block_rows=block_rows)
+        if block_rows < 1:
+            raise InvalidInput(f"block_rows must be at least 1; got {block_rows}.")
+        return self._changed(block_rows=block_rows)
 
     def fold(self, reduction: Reduction[R]) -> R:
         """The reduction over all blocks, on as many threads as there are cores."""

@@ -5,6 +5,7 @@ w² −= c (Xp)² with p = Bx, c = 1 / (σ² + xᵀBx). All rounding goes one wa
 bounds; when they have become loose they are made anew, which takes a product with a d × d matrix.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,6 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block
 from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.protocols import Pool
-from serendip.core.scanning import shortened
 from serendip.core.screening import Sight
 
 _EPS = float(np.finfo(np.float32).eps)
@@ -30,6 +30,9 @@ _GROUP = 64
 _LOOSE = 1.5
 """How much wider than needed, squared, bounds may be before they are made anew."""
 
+_STALE, _APART = 1.4, 1.0
+"""How much wider, and how far from the mean in widths, before they are brought up to date."""
+
 _SHRUNK = 2.0**-8
 """What may be left of the trace of B before rounding in float32 shows."""
 
@@ -42,14 +45,21 @@ class Sights:
     around: Ellipsoid
     labelled: Ints
     """Items whose labels the ellipsoid counts, of those that left the pool since it was bounded."""
-    items: Array
-    """(n,) integers, increasing: who was in the pool when sights were first made."""
+    absent: Ints
+    """Items that had left the pool when sights were first made, increasing; places skip them."""
     norms: Array
     """(⌈n / 64⌉,) at least ‖x‖ of each of 64 candidates"""
     mean: Array
     """(n,) at least xᵀμ"""
     width: Array
     """(n,) at least √(xᵀBx)"""
+
+    def serves(self, belief: Belief) -> bool:
+        """Whether bounds of this belief would hardly be tighter: a label or two change little."""
+        if self.belief.covariance is belief.covariance:
+            return True
+        apart = float(self.around.radii(belief.mean[None])[0])
+        return apart < _APART and self.around.mismatch(belief) < _STALE
 
     def at(self, places: slice | Array) -> Sight:
         """Some of them."""
@@ -60,11 +70,27 @@ class Sights:
         rows = np.arange(places.start, places.stop) if isinstance(places, slice) else places
         return self.norms[rows // _GROUP]
 
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    def items(self, places: Ints) -> Ints:
+        """Who is at these places."""
+        skipped = self.absent - np.arange(len(self.absent))
+        return np.asarray(places + np.searchsorted(skipped, places, side="right"))
+
     def places(self, items: Ints) -> Ints:
-        """Where those of these items are that are here; both increase."""
-        places = np.searchsorted(self.items, items.astype(self.items.dtype))
-        inside = places < len(self.items)
-        return np.asarray(places[inside][self.items[places[inside]] == items[inside]])
+        """Where those of these items are that are here."""
+        below = np.searchsorted(self.absent, items)
+        places = items - below
+        here = places < len(self)
+        if len(self.absent):
+            here &= self.absent[np.minimum(below, len(self.absent) - 1)] != items
+        return np.asarray(places[here])
+
+    def span(self, items: Ints) -> slice | Ints:
+        """Where these items are, who are all here; they increase."""
+        first, last = self.places(items[[0, -1]]).tolist()
+        return slice(first, last + 1) if last - first + 1 == len(items) else self.places(items)
 
 
 def fresh_sights(pool: Pool, belief: Belief, gone: Ints) -> Sights | None:
@@ -73,12 +99,23 @@ def fresh_sights(pool: Pool, belief: Belief, gone: Ints) -> Sights | None:
     if around is None:
         return None
     found: _Pieces = pool.fold(_FreshFold(around))
-    columns = list(zip(*sorted(found, key=lambda piece: int(piece[0][0])), strict=True))
-    del found
+    order = sorted(found, key=lambda piece: int(piece[0][0]))
+    absent = _absent(order)
+    columns = list(zip(*order, strict=True))[1:]
+    del found, order
     # One by one, so that few are held twice.
-    items, mean, width, norm = (np.concatenate(columns.pop(0)) for _ in range(4))
+    mean, width, norm = (np.concatenate(columns.pop(0)) for _ in range(3))
     norms = np.maximum.reduceat(norm, np.arange(0, len(norm), _GROUP))
-    return _checked(Sights(belief, around, gone, items, norms, mean, width))
+    return _checked(Sights(belief, around, gone, absent, norms, mean, width))
+
+
+def _absent(pieces: Sequence[tuple[Array, ...]]) -> Ints:
+    """Items between those of the pieces, each of which tells its first and last and who is not."""
+    found, expected = [], 0
+    for ends, *_ in pieces:
+        found += [np.arange(expected, ends[0]), ends[2:]]
+        expected = int(ends[1]) + 1
+    return np.concatenate(found).astype(np.int64)
 
 
 def updated_sights(pool: Pool, known: Sights, belief: Belief, gone: Ints) -> Sights | None:
@@ -94,10 +131,8 @@ def updated_sights(pool: Pool, known: Sights, belief: Belief, gone: Ints) -> Sig
     if np.trace(around.form) < _SHRUNK * around.size or around.mismatch(belief) > _LOOSE:
         return None
     mean, width = known.mean.copy(), known.width.copy()
-    pieces: _Pieces = pool.fold(_UpdateFold(known, around, pulls, shares))
-    for places, some_mean, some_width in pieces:
-        mean[places], width[places] = some_mean, some_width
-    return _checked(Sights(belief, around, gone, known.items, known.norms, mean, width))
+    pool.fold(_UpdateFold(known, around, pulls, shares, mean, width))
+    return _checked(Sights(belief, around, gone, known.absent, known.norms, mean, width))
 
 
 def _checked(sights: Sights) -> Sights | None:
@@ -133,7 +168,7 @@ class _FreshFold:
             mean += norm * np.float32(rounding * np.linalg.norm(centre)) + _FLUSHED
             rest = np.float32(rounding * np.linalg.norm(root) + (1 + _EPS) * self.around.blur)
             width = width * np.float32(1.0 + rounding) + norm * rest + _FLUSHED
-        return (*state, (shortened(block.items), mean, width, norm))
+        return (*state, (_ends(block.items), mean, width, norm))
 
     def merge(self, left: _Pieces, right: _Pieces) -> _Pieces:
         return left + right
@@ -141,7 +176,7 @@ class _FreshFold:
 
 @dataclass(frozen=True, slots=True)
 class _UpdateFold:
-    """Places with mean and width."""
+    """Mean and width written in place: for pools that are walked in this process."""
 
     known: Sights
     around: Ellipsoid
@@ -149,17 +184,21 @@ class _UpdateFold:
     """(d, q) p"""
     shares: Floats
     """(q,) c"""
+    mean: Array
+    """(n,) written to where candidates are; threads have different ones."""
+    width: Array
+    """(n,) likewise"""
     side: Floats = field(init=False, repr=False)
     """(d, q + 1) p and μ"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "side", np.column_stack([self.pulls, self.around.centre]))
 
-    def start(self) -> _Pieces:
-        return ()
+    def start(self) -> None:
+        return None
 
-    def step(self, state: _Pieces, block: Block) -> _Pieces:
-        places = _span(self.known.items, block.items)
+    def step(self, state: None, block: Block) -> None:
+        places = self.known.span(block.items)
         norm, before = self.known.norm(places), self.known.width[places]
         rounding = _rounding(len(self.side)) * np.linalg.norm(self.side, axis=0)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -169,12 +208,11 @@ class _UpdateFold:
                 moved = np.maximum(np.abs(moved) - norm * np.float32(room), np.float32(0.0))
                 left -= moved * moved * np.float32(share * (1.0 - 16 * _EPS))
             width = np.sqrt(np.maximum(left, np.float32(0.0))) * np.float32(1.0 + 4 * _EPS)
-            width += _FLUSHED
-            mean = seen[-1] + norm * np.float32(rounding[-1]) + _FLUSHED
-        return (*state, (places, mean, width))
+            self.width[places] = width + _FLUSHED
+            self.mean[places] = seen[-1] + norm * np.float32(rounding[-1]) + _FLUSHED
 
-    def merge(self, left: _Pieces, right: _Pieces) -> _Pieces:
-        return left + right
+    def merge(self, left: None, right: None) -> None:
+        return None
 
 
 def _working_type(x: Array) -> np.dtype[np.floating]:
@@ -186,9 +224,10 @@ def _rounding(n_features: int) -> float:
     return (n_features + 12) * _EPS
 
 
-def _span(among: Array, items: Ints) -> slice | Ints:
-    """Where these items are; both increase, and all are there."""
-    first, last = np.searchsorted(among, items[[0, -1]].astype(among.dtype))
+def _ends(items: Ints) -> Ints:
+    """The first and the last of increasing items, and whoever is missing between them."""
+    first, last = int(items[0]), int(items[-1])
     if last - first + 1 == len(items):
-        return slice(int(first), int(last) + 1)
-    return np.asarray(first + np.searchsorted(among[first : last + 1], items.astype(among.dtype)))
+        return np.array([first, last])
+    missing = np.setdiff1d(np.arange(first, last + 1), items, assume_unique=True)
+    return np.concatenate([[first, last], missing])
