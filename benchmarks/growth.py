@@ -97,6 +97,8 @@ def drawn(found, ranges, out):
                 points = [found[model, what, value][place] / unit for value in values]
                 axis.plot(values, points, marker="o", markersize=4, label=model)
             axis.set(xscale="log", yscale="log")
+            axis.set_xticks(values, [f"{value:,}" for value in values])
+            axis.minorticks_off()
             axis.grid(alpha=0.3)
         axes[1][column].set_xlabel(TITLES[what])
     axes[0][0].set_ylabel("seconds of one ask")

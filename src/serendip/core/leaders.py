@@ -32,6 +32,9 @@ _FEW = 16
 _DRAWS = 256
 """Draws whose pairs are ranked at once."""
 
+_NOTED = 2**14
+"""Pairs whose bounds are computed at once."""
+
 _REFINED = 2048
 """Pairs computed again in float64 at once."""
 
@@ -143,9 +146,7 @@ class LeadersFold:
             place = len(values) - self.count
             floor = np.maximum(floor, np.partition(values, place, axis=0)[place] - slack)
         row, draw = reaching(values, tops, rounded_down(floor - slack, values.dtype))
-        value, room = values[row, draw], slack[draw]
-        lower = rounded_down(value - room, values.dtype)
-        upper = -rounded_down(-value - room, values.dtype)
+        lower, upper = _around(values[row, draw], draw, slack)
         enough = len(slack) * (self.count // 4 + 64)
         if state.n_settled > 4 * enough:  # a crowd of near-ties: tell them apart at once
             lower = upper = _refined(self.draws, chunk.x, row, draw)
@@ -208,6 +209,17 @@ class LeadersScreen:
         near = np.flatnonzero(kept)
         kept[near] = sight.mean[near] >= np.interp(sight.width[near], knots, needed)
         return kept
+
+
+def _around(value: Array, draw: Array, slack: Floats) -> tuple[Array, Array]:
+    """What the exact values are at least, and at most; some at a time, for there may be many."""
+    lower, upper = np.empty_like(value), np.empty_like(value)
+    for start in range(0, len(value), _NOTED):
+        part = slice(start, start + _NOTED)
+        room = slack[draw[part]]
+        lower[part] = rounded_down(value[part] - room, value.dtype)
+        upper[part] = -rounded_down(-value[part] - room, value.dtype)
+    return lower, upper
 
 
 def _joined(parts: Sequence[Pairs], kept: Sequence[Array] | None = None) -> Pairs:

@@ -54,7 +54,7 @@ def reaching(values: Array, tops: Array, floor: Array) -> tuple[Ints, Ints]:
     n_rows, n_draws = values.shape
     group, draw = np.divmod(np.flatnonzero(tops >= floor), n_draws)
     if 8 * len(group) > tops.size:
-        row, draw = np.divmod(np.flatnonzero(values >= floor), n_draws)
+        row, draw = np.nonzero(values >= floor)
         return row, draw
     rows = group[:, None] * _GROUP + np.arange(_GROUP)
     seen = values.ravel()[np.minimum(rows, n_rows - 1) * n_draws + draw[:, None]]
