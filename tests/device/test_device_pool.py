@@ -91,7 +91,7 @@ def case(seed, n, d, block_rows, slab_rows, streamed, kind):
     return plain, device, posterior_for(plain.x, rng, min(n, 4), bool(rng.integers(2))), rng
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(**CASES, count=st.integers(1, 40))
 def test_leaders_are_the_same(seed, n, d, block_rows, slab_rows, streamed, kind, count):
     plain, device, posterior, rng = case(seed, n, d, block_rows, slab_rows, streamed, kind)
@@ -101,7 +101,7 @@ def test_leaders_are_the_same(seed, n, d, block_rows, slab_rows, streamed, kind,
     np.testing.assert_array_equal(found.values, wanted.values)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(**CASES, remaining=st.integers(1, 30))
 def test_choices_are_the_same(seed, n, d, block_rows, slab_rows, streamed, kind, remaining):
     plain, device, posterior, _ = case(seed, n, d, block_rows, slab_rows, streamed, kind)
@@ -117,7 +117,7 @@ def test_choices_are_the_same(seed, n, d, block_rows, slab_rows, streamed, kind,
         assert picks[0].item == picks[1].item, policy
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(**CASES)
 def test_bounds_hold_for_every_row(seed, n, d, block_rows, slab_rows, streamed, kind):
     plain, device, posterior, rng = case(seed, n, d, block_rows, slab_rows, streamed, kind)
