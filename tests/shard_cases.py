@@ -18,6 +18,28 @@ from serendip.pools.sharded import Shard, ShardedPool, shard_bounds
 from serendip.pools.sources import ArraySource
 
 
+def adversarial(rng, n, d, kind):
+    """Rows that are hard to tell apart, or whose sizes are far apart."""
+    x = rng.standard_normal((n, d))
+    if kind == "duplicates":
+        x = x[rng.integers(max(1, n // 4), size=n)]
+    elif kind == "near ties":
+        x = np.tile(x[0], (n, 1)).astype(np.float32)
+        x[:, 0] += np.spacing(x[:, 0]) * rng.integers(-2, 3, size=n)
+    elif kind == "huge and tiny":
+        x *= 10.0 ** rng.integers(-8, 9, size=(n, 1))
+    elif kind == "one giant":
+        x[rng.integers(n)] *= 1e9
+    elif kind == "zeros":
+        x[rng.random(n) < 0.5] = 0.0
+    elif kind == "negative":
+        x = -np.abs(x)
+    elif kind == "one line":  # Δ and g of many rows are nearly collinear
+        x = np.outer(np.linspace(-1, 1, n), x[0])
+    x = x.astype(np.float32) if rng.random() < 0.5 else x
+    return np.asfortranarray(x) if rng.random() < 0.3 else x
+
+
 class HereExecutor:
     """Shards of this process; all that travels is packed and unpacked as it would be."""
 

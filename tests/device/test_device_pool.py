@@ -36,27 +36,10 @@ from serendip.policies.thompson import Thompson  # noqa: E402
 from serendip.policies.ucb import OFUL, UCB  # noqa: E402
 from serendip.pools.dense import DensePool  # noqa: E402
 from serendip.pools.mapped import mapped_pool  # noqa: E402
+from shard_cases import adversarial  # noqa: E402
 
 DEVICE = os.environ.get("SERENDIP_DEVICE", "cpu")
 KINDS = ["plain", "duplicates", "near ties", "huge and tiny", "one giant", "zeros", "negative"]
-
-
-def rows(rng, n, d, kind):
-    x = rng.standard_normal((n, d))
-    if kind == "duplicates":
-        x = x[rng.integers(max(1, n // 4), size=n)]
-    elif kind == "near ties":
-        x = np.tile(x[0], (n, 1)).astype(np.float32)
-        x[:, 0] += np.spacing(x[:, 0]) * rng.integers(-2, 3, size=n)
-    elif kind == "huge and tiny":
-        x *= 10.0 ** rng.integers(-8, 9, size=(n, 1))
-    elif kind == "one giant":
-        x[rng.integers(n)] *= 1e9
-    elif kind == "zeros":
-        x[rng.random(n) < 0.5] = 0.0
-    elif kind == "negative":
-        x = -np.abs(x)
-    return x.astype(np.float32) if rng.random() < 0.5 else x
 
 
 def posterior_for(x, rng, n_labels, unknown=False):
@@ -83,7 +66,7 @@ CASES = {
 
 def case(seed, n, d, block_rows, slab_rows, streamed, kind):
     rng = np.random.default_rng(seed)
-    plain = DensePool(rows(rng, n, d, kind))
+    plain = DensePool(adversarial(rng, n, d, kind))
     room = 0 if streamed else None
     device = DevicePool.of(plain, DEVICE, block_rows=block_rows, slab_rows=slab_rows, room=room)
     for item in rng.permutation(n)[: n // 4].tolist():

@@ -28,7 +28,7 @@ from serendip.policies.uniform import Uniform
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import shard_bounds
 from serendip.pools.sources import ArraySource, FileSource
-from shard_cases import TreePool, sharded
+from shard_cases import TreePool, adversarial, sharded
 from worlds import PROBLEMS
 
 
@@ -66,22 +66,6 @@ def reductions(pool, posterior, draws, count, key):
         "gain": levels.gain,
         "best by mean": best_by_mean(pool, moments, count),
     }
-
-
-def adversarial(rng, n, d, kind):
-    """Rows that are hard to tell apart, or whose sizes are far apart."""
-    x = rng.standard_normal((n, d))
-    if kind == "duplicates":
-        x = x[rng.integers(max(1, n // 4), size=n)]
-    elif kind == "near ties":
-        x = np.tile(x[0], (n, 1)).astype(np.float32)
-        x[:, 0] += np.spacing(x[:, 0]) * rng.integers(-2, 3, size=n)
-    elif kind == "huge and tiny":
-        x *= 10.0 ** rng.integers(-8, 9, size=(n, 1))
-    elif kind == "one line":  # Δ and g of many rows are nearly collinear
-        x = np.outer(np.linspace(-1, 1, n), x[0])
-    x = x.astype(np.float32) if rng.random() < 0.5 else x
-    return np.asfortranarray(x) if rng.random() < 0.3 else x
 
 
 CASES = {

@@ -22,6 +22,7 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import gaussian_draws
 from serendip.core.protocols import MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
+from serendip.models.entries import checked_entries
 from serendip.models.mixing import Mixing
 
 _N_UNSEEN = 16
@@ -126,7 +127,7 @@ class LowRankPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """A few sweeps with the new rows among the data, starting where the chains stand."""
-        entries = self._checked(seen)
+        entries = checked_entries(seen, (self.model.n_rows, self.model.n_columns))
         grown = replace(
             self,
             entries=np.concatenate([self.entries, entries]),
@@ -134,21 +135,6 @@ class LowRankPosterior:
             n_labels=self.n_labels + 1,
         )
         return grown.settle(self.model.sweeps, rng)
-
-    def _checked(self, seen: Observation) -> Ints:
-        entries = np.asarray(seen.x)
-        shape = (self.model.n_rows, self.model.n_columns)
-        if entries.ndim != 2 or entries.shape[1] != 2 or entries.dtype.kind not in "iu":
-            raise InvalidInput(
-                "The low-rank model needs candidates as whole numbers (row, column); "
-                f"item {seen.item} has {entries.dtype} features of shape {entries.shape}."
-            )
-        if np.any(entries < 0) or np.any(entries >= shape):
-            raise InvalidInput(
-                f"The matrix is {shape[0]} × {shape[1]}, counted from 0; "
-                f"item {seen.item} lies at {entries.tolist()}."
-            )
-        return entries.astype(np.int64)
 
     def settle(self, n_sweeps: int, rng: Generator) -> Self:
         """The chains after more sweeps over the same labels, all of them kept for `mixing`."""

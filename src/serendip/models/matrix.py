@@ -24,6 +24,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
+from serendip.models.entries import checked_entries
 from serendip.models.label_scale import far_apart, label_scale
 from serendip.models.left_out import left_out
 from serendip.models.matrix_groups import group_of
@@ -123,7 +124,12 @@ class MatrixPosterior:
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
         """These observations among the labels, the chains not yet told of them."""
-        entries = np.concatenate([self.entries, *(self._checked(one) for one in seen)])
+        entries = np.concatenate(
+            [
+                self.entries,
+                *(checked_entries(one, (self.model.n_rows, self.model.n_columns)) for one in seen),
+            ]
+        )
         y = np.concatenate([self.y, *(one.y for one in seen)])
         offset, unit = label_scale(
             float(y.sum()), float(y @ y), len(y), constant=True, unit=self.model.label_unit
@@ -147,21 +153,6 @@ class MatrixPosterior:
         shift = (self.offset - grown.offset) / grown.unit
         chains = remeasured(self.chains, self.unit / grown.unit, shift)
         return replace(grown, chains=chains).settle(model.sweeps, rng)
-
-    def _checked(self, seen: Observation) -> Ints:
-        entries = np.asarray(seen.x)
-        shape = (self.model.n_rows, self.model.n_columns)
-        if entries.ndim != 2 or entries.shape[1] != 2 or entries.dtype.kind not in "iu":
-            raise InvalidInput(
-                "The model of a table needs candidates as whole numbers (row, column); "
-                f"item {seen.item} has {entries.dtype} features of shape {entries.shape}."
-            )
-        if np.any(entries < 0) or np.any(entries >= shape):
-            raise InvalidInput(
-                f"The matrix is {shape[0]} × {shape[1]}, counted from 0; "
-                f"item {seen.item} lies at {entries.tolist()}."
-            )
-        return entries.astype(np.int64)
 
     def settle(self, n_sweeps: int, rng: Generator) -> Self:
         """The chains after more sweeps over the same labels, watched entries kept for `mixing`."""
