@@ -24,7 +24,10 @@ class RunEngine(StrEnum):
 
 ScanWith = Annotated[
     PoolEngine,
-    typer.Option("--engine", help="Who computes; the proposals are the same. ray: a cluster."),
+    typer.Option(
+        "--engine",
+        help="Who computes; the proposals are the same. ray: a cluster. gpu: an NVIDIA GPU.",
+    ),
 ]
 PlayWith = Annotated[
     RunEngine, typer.Option("--engine", help="Where runs are played: here, or on a Ray cluster.")
