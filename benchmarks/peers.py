@@ -8,7 +8,7 @@ The peers are installed into an environment of their own (`.peers/`, about 2 GB,
 Everyone gets the same 10⁵ × 20 standard normal candidates and the same 50 labels of a linear truth
 with noise, and two cores.
 
-The work is not the same, and that is half of the difference. BoTorch (SingleTaskGP, LogEI over all
+The work is not the same, and part of the difference is that. BoTorch (SingleTaskGP, LogEI over all
 candidates in batches) and BayBE (its default recommender, second recommendation, so that what it
 makes once does not count) fit a kernel process by maximum likelihood and look one label ahead. We
 ask budget-aware IDS as it is by default (`ids`, 300 draws, 50 labels left) or SampleVIDS with 1000
