@@ -35,7 +35,7 @@ def block_maxima(half, theta, block_rows):
     n_blocks, n_draws = len(half) // block_rows, len(theta)
     most = torch.empty((n_blocks, n_draws), dtype=torch.float32, device=half.device)
     n_tiles = n_draws // _DRAWS
-    # Of 54 ways to cut the work, measured on an H200, this was the fastest (docs/scale.md).
+    # Of 99 ways to cut the work, measured on an H200, this was the fastest (docs/scale.md).
     _block_maxima[(n_blocks * n_tiles,)](
         half, theta, most, n_tiles, n_draws,
         D=half.shape[1], ROWS=block_rows, TILE=min(64, block_rows), DRAWS=_DRAWS,
