@@ -154,15 +154,21 @@ def stored(value: object) -> Handle:
         ) from None
 
 
-def actor(kind: type, node: str, *arguments: object) -> Handle:
-    """An object of this kind in a process of the node, or of another where that is gone.
+def actor(kind: type, node: str, strictly: bool, *arguments: object) -> Handle:
+    """An object of this kind in a process of the node.
 
     It reserves no cores: what was on a lost node always finds a place.
+
+    Args:
+        kind: The class.
+        node: Where.
+        strictly: On that node or lost; otherwise Ray may choose another, as it does with busy ones.
+        arguments: Of the class.
     """
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    place = NodeAffinitySchedulingStrategy(node_id=node, soft=True)
+    place = NodeAffinitySchedulingStrategy(node_id=node, soft=not strictly)
     remote: Any = ray.remote(kind)
     return remote.options(num_cpus=0, max_restarts=0, scheduling_strategy=place).remote(*arguments)
 
@@ -191,6 +197,7 @@ def result(ready: Handle) -> Any:
         return ray.get(ready)
     except (
         exceptions.RayActorError,
+        exceptions.ActorUnschedulableError,
         exceptions.WorkerCrashedError,
         exceptions.NodeDiedError,
         exceptions.ObjectLostError,

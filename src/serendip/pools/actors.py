@@ -48,7 +48,8 @@ class RayExecutor:
         self._actors: list[cluster.Handle] = []
         for _ in range(self.n_shards):
             self._homes.append(self._home())
-            self._actors.append(self._started(self._homes[-1]))
+            # Strictly: Ray would crowd the shards on the node that is least busy just now.
+            self._actors.append(self._started(self._homes[-1], strictly=True))
         try:
             self._ask(None, [None] * self.n_shards)
         except BaseException:
@@ -124,15 +125,15 @@ class RayExecutor:
         self._lost_nodes.add(self._homes[place])
         self._homes[place] = ""
         self._homes[place] = self._home()
-        self._actors[place] = self._started(self._homes[place])
+        self._actors[place] = self._started(self._homes[place], strictly=False)
 
     def _home(self) -> str:
         """The node that has the most cores for each of its shards, this one included."""
         nodes = cluster.cores_by_node(self._lost_nodes)
         return min(nodes, key=lambda node: (self._homes.count(node) + 1) / nodes[node])
 
-    def _started(self, node: str) -> cluster.Handle:
-        return cluster.actor(_Holder, node, self._threads)
+    def _started(self, node: str, strictly: bool) -> cluster.Handle:
+        return cluster.actor(_Holder, node, strictly, self._threads)
 
 
 class _Holder:
