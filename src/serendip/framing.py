@@ -173,7 +173,5 @@ def _graph(spec: Columns, ids: tuple[str, ...]) -> Framed:
             )
         ends.append([places[name] for name in names])
     adjacency = adjacency_of(len(ids), np.array(ends, dtype=np.int64).T)
-    # A uniform label in [0, 1] has mean ½ and variance 1/12; replays repeat labels exactly.
-    model = GraphModel(adjacency, prior_mean=0.5, prior_variance=1 / 12, noise_variance=0.01)
     note = f"A graph of {len(ids)} nodes and {adjacency.nnz // 2} edges."
-    return Framed(np.arange(len(ids))[:, None], model, adjacency, True, (note,))
+    return Framed(np.arange(len(ids))[:, None], GraphModel(adjacency), adjacency, False, (note,))

@@ -337,7 +337,7 @@ def test_low_rank_and_graph_campaigns(folder):
     assert list(graph.state.results) == [first]
     assert graph.state.condition(near) == "available"
     table = graph.predict().set_index("id")["expected"]
-    assert table[near] > 0.8
+    assert table[near] > 0.6  # one look of unknown noise
     edges = pd.read_csv("edges.csv").iloc[:-1]
     edges.to_csv("edges.csv", index=False)
     with pytest.raises(PoolChanged, match="edges"):

@@ -7,6 +7,7 @@ from serendip.core.data import Block
 from serendip.core.folds import contenders, everything, optima
 from serendip.core.protocols import SupportsMoments
 from serendip.core.rng import stream
+from serendip.models.graph import GraphPosterior
 from worlds import PROBLEMS
 
 
@@ -95,6 +96,8 @@ def test_moments_agree_with_draws(state):
     values = posterior.sample(4000, stream(3, "many")).values(block)
     room = 6 * deviation / np.sqrt(4000) + 1e-9
     assert np.mean(np.abs(values.mean(axis=1) - mean) <= room) > 0.9
-    # Before any label an unknown scale has no second moment: 4000 draws show it only roughly.
-    near = 0.1 if posterior.n_labels else 0.25
+    # The prior of a graph of unknown scales has no fourth moment: 4000 draws show its second only
+    # roughly.
+    heavy = isinstance(posterior, GraphPosterior) and posterior.fits and not posterior.n_labels
+    near = 0.25 if heavy else 0.1
     np.testing.assert_allclose(np.median(values.std(axis=1) / (deviation + 1e-12)), 1.0, atol=near)
