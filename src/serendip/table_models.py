@@ -48,15 +48,12 @@ def table_model(
 
 
 def _auto(d: int, groups: Sequence[Group], x: Array | None) -> AutoModel:
-    """Smooth functions, steps, and where all columns are texts a table of rows × columns.
-
-    The priors say which has been right more often on tables of the kind.
-    """
+    """Smooth functions, steps, and where all columns are texts a table of rows × columns."""
     members = [
-        Member("gp", GaussianProcessModel(d, tuple(groups)), prior=0.9),
-        Member("forest", ForestModel(d), prior=0.1),
+        Member("gp", GaussianProcessModel(d, tuple(groups))),
+        Member("forest", ForestModel(d)),
     ]
     table = None if x is None else table_member(x, groups)
     if table is not None:
-        members.append(Member("low-rank", table, prior=0.5))
+        members.append(Member("low-rank", table))
     return AutoModel(tuple(members))

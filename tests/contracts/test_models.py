@@ -37,14 +37,16 @@ def test_same_seed_same_draws(state):
     first = posterior.sample(25, stream(1, "draws")).values(block)
     again = posterior.sample(25, stream(1, "draws")).values(block)
     np.testing.assert_array_equal(first, again)
-    assert first.shape == (len(pool), 25)
+    n_draws = len(posterior.sample(25, stream(1, "draws")).weights)
+    assert first.shape == (len(pool), n_draws)
+    assert n_draws % 25 == 0  # more than 25 only where parts of a mixture have so many each
+    assert len(posterior.sample(1, stream(1, "draw")).weights) == 1
     assert np.isfinite(first).all()
 
 
 def test_weights_sum_to_one(state):
     posterior, _, _ = state
     weights = posterior.sample(10, stream(1, "draws")).weights
-    assert weights.shape == (10,)
     assert weights.sum() == pytest.approx(1.0)
 
 
@@ -93,11 +95,14 @@ def test_moments_agree_with_draws(state):
     assert isinstance(posterior, SupportsMoments)
     block = everything(pool)
     mean, deviation = posterior.moments()(block)
-    values = posterior.sample(4000, stream(3, "many")).values(block)
+    draws = posterior.sample(4000, stream(3, "many"))
+    values = draws.values(block)
+    found = values @ draws.weights
+    spread = np.sqrt((values - found[:, None]) ** 2 @ draws.weights)
     room = 6 * deviation / np.sqrt(4000) + 1e-9
-    assert np.mean(np.abs(values.mean(axis=1) - mean) <= room) > 0.9
+    assert np.mean(np.abs(found - mean) <= room) > 0.9
     # The prior of a graph of unknown scales has no fourth moment: 4000 draws show its second only
     # roughly.
     heavy = isinstance(posterior, GraphPosterior) and posterior.fits and not posterior.n_labels
     near = 0.25 if heavy else 0.1
-    np.testing.assert_allclose(np.median(values.std(axis=1) / (deviation + 1e-12)), 1.0, atol=near)
+    np.testing.assert_allclose(np.median(spread / (deviation + 1e-12)), 1.0, atol=near)

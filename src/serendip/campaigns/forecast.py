@@ -169,11 +169,11 @@ def _learning(
     reached = np.zeros(deep + 1)
     if depth > 0:
         rehearsal = _Rehearsal(draws, view.block(np.union1d(now, best.items)), pending, depth)
-        runs = min(_REHEARSALS, len(draws.weights))
-        found = np.array([rehearsal.play(view.posterior, run, rng) for run in range(runs)])
-        ends = rehearsal.ends
-        beyond = (found - fixed.totals[ends, :runs].T).sum(axis=0)
-        within = gap[ends, :runs].sum(axis=1)
+        chances, ends = draws.weights / draws.weights.sum(), rehearsal.ends
+        runs = rng.choice(len(chances), size=_REHEARSALS, p=chances)
+        found = np.array([rehearsal.play(view.posterior, int(run), rng) for run in runs])
+        beyond = (found - fixed.totals[np.ix_(ends, runs)].T).sum(axis=0)
+        within = gap[np.ix_(ends, runs)].sum(axis=1)
         shares = np.divide(beyond, within, out=np.zeros_like(within), where=within > 1e-12)
         reached = np.interp(np.arange(deep + 1), ends, np.clip(shares, 0.0, 1.0))
     room = (1.0 - reached) * (gap @ draws.weights)

@@ -97,7 +97,7 @@ class Posterior(Protocol):
         ...
 
     def sample(self, size: int, rng: Generator) -> Draws:
-        """Fresh draws."""
+        """Fresh draws, `size` of them; a mixture may give so many of each of its parts."""
         ...
 
 

@@ -3,8 +3,8 @@
     p(y) = Σ_j w_j p_j(y),   w = argmax Σ_i log Σ_j w_j p_j(y_i | y_−i) + c Σ_j π_j log w_j
 
 Every model is fitted to all labels and asked for each label with that one left out; the trust w
-stacks these densities (Yao et al. 2018), held back by a prior π that counts for c labels. A draw
-picks a model by its trust, then a function from it.
+stacks these densities (Yao et al. 2018), held back by a prior π that counts for c labels. Draws of
+a model count by its trust.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from serendip.core.arrays import Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Draws, Model, MomentsFn, SupportsHeldOut
-from serendip.models.blend import BlendedDraws, BlendedMoments, shared_out
+from serendip.models.blend import BlendedDraws, BlendedMoments
 
 _PRIOR_LABELS = 5.0
 """c"""
@@ -93,15 +93,16 @@ class AutoPosterior:
         return [self.parts[j] for j in kept], weights[kept] / weights[kept].sum()
 
     def sample(self, size: int, rng: Generator) -> Draws:
-        """Fresh draws, from each member by its trust."""
+        """Fresh draws: so many of each member, counting by its trust; one alone is of one member.
+
+        A share of `size` by trust would leave a member that is half believed with half the draws,
+        and what is learnt from a candidate is a covariance, which needs many.
+        """
         parts, weights = self._counted
-        counts = shared_out(size, weights)
-        found = tuple(
-            part.sample(count, rng)
-            for part, count in zip(parts, counts.tolist(), strict=True)
-            if count
-        )
-        return found[0] if len(found) == 1 else BlendedDraws(found, self.noise_variance)
+        if size == 1:
+            return parts[rng.choice(len(parts), p=weights)].sample(1, rng)
+        found = tuple(part.sample(size, rng) for part in parts)
+        return found[0] if len(found) == 1 else BlendedDraws(found, weights, self.noise_variance)
 
     def moments(self) -> MomentsFn:
         """Mean and standard deviation over the mixture."""

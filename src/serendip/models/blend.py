@@ -12,19 +12,13 @@ from serendip.core.protocols import BlockFn, Draws, MomentsFn
 from serendip.models.draws import grouped_summary
 
 
-def shared_out(size: int, trust: Floats) -> Ints:
-    """(J,) how many of `size` draws each member gets: its share, rounded by largest remainders."""
-    exact = size * trust / trust.sum()
-    counts = np.floor(exact).astype(np.int64)
-    counts[np.argsort(counts - exact, kind="stable")[: size - int(counts.sum())]] += 1
-    return np.asarray(counts)
-
-
 @dataclass(frozen=True, slots=True)
 class BlendedDraws:
     """The draws of the members, one after the other."""
 
     parts: tuple[Draws, ...]
+    trust: Floats
+    """(J,) what the draws of each member count for in all; they sum to one."""
     noise_variance: float
     """E[σ_ε²] over the members."""
 
@@ -34,11 +28,9 @@ class BlendedDraws:
 
     @property
     def weights(self) -> Floats:
-        """(M,) each member counts by the number of its draws."""
-        sizes = self._sizes
-        shares = sizes / sizes.sum()
+        """(M,)"""
         return np.concatenate(
-            [share * part.weights for share, part in zip(shares, self.parts, strict=True)]
+            [share * part.weights for share, part in zip(self.trust, self.parts, strict=True)]
         )
 
     @property
@@ -80,8 +72,7 @@ class BlendedDraws:
             own = slice(first, first + len(part.weights))
             parts.append(part.tradeoff(_own(contenders, part, own)))
             first = own.stop
-        sizes = self._sizes
-        return BlendedTradeoff(tuple(parts), sizes / sizes.sum())
+        return BlendedTradeoff(tuple(parts), self.trust)
 
 
 def _own(contenders: Contenders, part: Draws, own: slice) -> Contenders:

@@ -32,6 +32,8 @@ from serendip.models.relevance import Scale, learnt_kernels
 
 _NEGLIGIBLE = 1e-3
 """Grid points with less weight than this are left out of draws and moments."""
+_MINOR = 0.02
+"""Likewise kernels whose grid points have less than this in all: each costs a walk of the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class GaussianProcessPosterior:
             found.append((kernel, basis, sizes, rate * unit**2, pull))
         evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
         weights = np.exp(evidence - logsumexp(evidence))
-        kept = weights > _NEGLIGIBLE
+        kept = (weights > _NEGLIGIBLE) & (weights.sum(axis=1, keepdims=True) > _MINOR)
         total = float(weights[kept].sum())
         fits = tuple(
             Fit(

@@ -187,9 +187,11 @@ class MatrixPosterior:
         return np.asarray(self.chains.noise_variance * self.unit**2)
 
     def sample(self, size: int, rng: Generator) -> FactorDraws:
-        """States of different chains; more than there are chains are drawn with replacement."""
-        n_chains = self.model.n_chains
-        return self._draws(rng.choice(n_chains, size=size, replace=size > n_chains))
+        """States of different chains; where there are not so many, all equally often or nearly."""
+        rounds, rest = divmod(size, self.model.n_chains)
+        chains = np.arange(self.model.n_chains)
+        picks = [np.tile(chains, rounds), rng.choice(chains, size=rest, replace=False)]
+        return self._draws(np.concatenate(picks))
 
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of each entry over all chains."""

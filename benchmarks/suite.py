@@ -1,0 +1,130 @@
+"""Untuned models and policies on the real tables, as `serendip backtest` replays them.
+
+    python benchmarks/suite.py                                 auto with ids, ten repeats
+    python benchmarks/suite.py --models auto gp forest         which model
+    python benchmarks/suite.py --policies ids ucb greedy       which policy
+    python benchmarks/suite.py --problems pndc amidation --repeats 3 --first 100
+
+Every run is kept in a file as soon as it ends, and is not done again; changed code wants another
+file (`--out`). A problem of several pools counts by their mean. Regret, mean ± standard error over
+repeats; for enamine10k also how many of the true 500 best were found.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from serendip.backtests import backtest
+from serendip.environments.datasets import load
+from serendip.experiments.real import CNCCI_POOLS, PNDC_POOLS
+from serendip.framing import Columns
+from serendip.parallel import run_all
+
+BUDGETS = {
+    "cncci46": 66,
+    "cncci10": 66,
+    "pndc": 17,
+    "amidation": 192,
+    "deoxyfluorination": 148,
+    "enamine10k": 500,
+}
+ROWS = {"amidation": "nucleophile_name", "deoxyfluorination": "substrate_name"}
+"""What names the row of a table."""
+
+
+def tables(problem):
+    """The table of each pool of a problem."""
+    if problem.startswith("cncci"):
+        data, names = load("cncci", descriptors=int(problem.removeprefix("cncci"))), CNCCI_POOLS
+    elif problem == "pndc":
+        data, names = load("pndc"), PNDC_POOLS
+    else:
+        data, names = load(problem), (None,)
+    features = data.x if problem in ROWS else data.x.select_dtypes("number")
+    return {name or problem: features.assign(y=np.asarray(data.pool(name))) for name in names}
+
+
+def columns(problem, frame, model):
+    if model != "low-rank":
+        return Columns(model=model)
+    row = ROWS[problem]
+    others = tuple(name for name in frame.columns if name not in (row, "y"))
+    return Columns(model=model, rows=row, columns=others)
+
+
+def play(task):
+    problem, pool, model, policy, seed = task
+    frame = tables(problem)[pool]
+    spec = columns(problem, frame, model)
+    found = backtest(
+        frame, "y", budget=BUDGETS[problem], policies=[policy], columns=spec, seed=seed, repeats=1,
+        jobs=1,
+    )  # fmt: skip
+    best = np.argsort(-frame["y"].to_numpy(), kind="stable")[: BUDGETS[problem]]
+    return {
+        "problem": problem,
+        "pool": pool,
+        "model": model,
+        "policy": policy,
+        "seed": seed,
+        "regret": float(found.summary["regret"].iloc[0]),
+        "best_found": int(np.isin(best, found.steps["item"]).sum()),
+    }
+
+
+KEY = ["problem", "pool", "model", "policy", "seed"]
+
+
+def kept(file):
+    return pd.read_json(file, lines=True) if file.exists() else pd.DataFrame(columns=KEY)
+
+
+def summary(runs):
+    """One row a problem, model and policy."""
+    by = ["problem", "model", "policy"]
+    means = runs.groupby([*by, "seed"], sort=False)[["regret", "best_found"]].mean()
+    groups = means.groupby(by, sort=False)
+    table = groups.agg(
+        regret=("regret", "mean"),
+        se=("regret", "sem"),
+        best_found=("best_found", "mean"),
+        repeats=("regret", "size"),
+    )
+    return table.round(2)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--problems", nargs="+", choices=BUDGETS, default=list(BUDGETS))
+    parser.add_argument("--models", nargs="+", default=["auto"])
+    parser.add_argument("--policies", nargs="+", default=["ids"])
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("runs/suite.jsonl"))
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    done = set(kept(options.out)[KEY].itertuples(index=False, name=None))
+    seeds = range(options.first, options.first + options.repeats)
+    tasks = [
+        (problem, pool, model, policy, seed)
+        for problem in options.problems
+        for seed in seeds
+        for model in options.models
+        if model != "low-rank" or problem in ROWS
+        for policy in options.policies
+        for pool in tables(problem)
+        if (problem, pool, model, policy, seed) not in done
+    ]
+    with options.out.open("a") as file:
+        for _, run in run_all(play, tasks, options.jobs):
+            file.write(json.dumps(run) + "\n")
+            file.flush()
+    print(summary(kept(options.out)).to_string())
+
+
+if __name__ == "__main__":
+    main()
