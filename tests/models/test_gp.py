@@ -186,13 +186,13 @@ def naive_tradeoff(posterior, draws, doubtful, block):
     mean = sum(w * m for w, m, _ in parts)
     covariance = sum(w * (s + np.outer(m - mean, m - mean)) for w, m, s in parts)
     variance = np.diag(covariance)[c:]
-    told = doubtful.doubt @ covariance[:c, c:] ** 2
     values = draws.values(block)
     level = doubtful.thresholds.mean()
     shared = ((values - values.mean(axis=1)[:, None]) @ (doubtful.thresholds - level)) / len(
         doubtful.thresholds
     )
     apart = doubtful.thresholds.var() - 2 * shared + variance
+    told = doubtful.doubt @ (covariance[:c, c:] - shared) ** 2
     return (
         gaussian_shortfall(level - mean[c:], apart),
         told / (variance + posterior.noise_variance),

@@ -80,7 +80,7 @@ class Draws(Protocol):
         ...
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
-        """Against the budget: E[(f_(k) − f(x))₊], and Σ_x′ w(x′) C[x′,x]² / Var(Y_x)."""
+        """Against the budget: Δ(x) = E[(f_(k) − f(x))₊], and g(x) as in `policies.budget_ids`."""
         ...
 
 

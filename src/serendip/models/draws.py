@@ -18,13 +18,16 @@ from serendip.core.protocols import BlockFn, Draws
 from serendip.models.linear_forms import (
     LinearSummary,
     LinearTradeoff,
+    doubtful_form,
     ratio,
-    second_moment,
     square_root,
     squared_norms,
     thin,
 )
 from serendip.models.linear_forms import gaussian_shortfall as gaussian_shortfall
+
+_SINGULAR = 1e-10
+"""Directions of Σ that are smaller than this beside the largest have no part in f_(k)."""
 
 
 def equal_weights(size: int) -> Floats:
@@ -56,7 +59,7 @@ def grouped_summary(draws: Draws, best: Optima) -> GroupedSummary:
 class SampledTradeoff:
     """Δ(x) and g(x) against the budget from the values of the draws.
 
-    g(x) = ‖Rᵀ(f(x) − f̄(x))‖² / Var(Y_x), with C the sample covariance of the draws.
+    g(x) = ‖Rᵀ(f(x) − f̄(x))‖² / Var(Y_x), with the sample covariances of the draws.
     """
 
     draws: Draws
@@ -78,12 +81,12 @@ class SampledTradeoff:
 def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
     """The fallback for `Draws.tradeoff`.
 
-    Σ_x′ w(x′) C[x′,x]² is a quadratic form in the M centred values at x; its root has at most
-    min(M, contenders) columns, so nothing of size n × n or n × M arises.
+    Σ_x′ w(x′) Cov(f(x′) − f_(k), f(x))² is a quadratic form in the M centred values at x; its root
+    has at most min(M, contenders) columns, so nothing of size n × n or n × M arises.
     """
     values = draws.values(Block(contenders.items, np.asarray(contenders.x)))
-    values = np.asarray(values, dtype=np.float64)
-    centred = values - (values @ draws.weights)[:, None]
+    above = np.asarray(values, dtype=np.float64) - contenders.thresholds
+    centred = above - (above @ draws.weights)[:, None]
     root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]
     return SampledTradeoff(draws, contenders, thin(root))
 
@@ -143,23 +146,25 @@ class LinearDraws:
         return LinearSummary(mean, thin(root))
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
-        """g(x) = xᵀΣWΣx / Var(Y_x) with W = Σ_x′ w(x′) x′x′ᵀ, and Δ(x) by two moments.
+        """g(x) = Σ_x′ w(x′) (xᵀΣx′ − xᵀc)² / Var(Y_x) with c = Cov(θ, f_(k)), Δ(x) by two moments.
 
-        f_(k) − xᵀθ has variance Var f_(k) − 2xᵀCov(θ, f_(k)) + xᵀΣx; Σ is exact, the other two
-        come from the draws. With Σ = CCᵀ and CᵀWC = U diag(λ) Uᵀ, one product y = (CU)ᵀx gives
-        both forms: xᵀΣx = ‖y‖² and xᵀΣWΣx = Σ λ y².
+        f_(k) − xᵀθ has variance Var f_(k) − 2xᵀc + xᵀΣx; Σ is exact, the other two come from the
+        draws. With Σ = CCᵀ, c = Ce and Σ_x′ w (Cᵀx′ − e)(Cᵀx′ − e)ᵀ = U diag(λ) Uᵀ, one product
+        y = (CU)ᵀx gives both forms: xᵀΣx = ‖y‖², and the numerator of g is Σ λ y².
         """
         root = square_root(self.covariance)
-        sizes, basis = np.linalg.eigh(root.T @ second_moment(contenders) @ root)
         level = float(self.weights @ contenders.thresholds)
         apart = self.weights * (contenders.thresholds - level)
+        shared = apart @ (self.theta - self.weights @ self.theta)
+        pull = np.linalg.lstsq(root, shared, rcond=_SINGULAR)[0]
+        sizes, basis = np.linalg.eigh(doubtful_form(contenders, root, pull))
         return LinearTradeoff(
             mean=self.mean,
             axes=root @ basis,
             sizes=np.clip(sizes, 0.0, None),
             level=level,
             level_variance=float(apart @ (contenders.thresholds - level)),
-            level_covariance=apart @ (self.theta - self.weights @ self.theta),
+            level_covariance=shared,
             likelihood=self.likelihood,
         )
 

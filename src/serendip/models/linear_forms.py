@@ -54,14 +54,21 @@ def square_root(covariance: Floats) -> Floats:
         return np.asarray(basis * np.sqrt(np.clip(size, 0.0, None)))
 
 
-def second_moment(contenders: Contenders) -> Floats:
-    """(d, d) W = Σ_x′ w(x′) x′x′ᵀ; a few thousand contenders at a time."""
-    total = np.zeros((contenders.x.shape[1],) * 2)
+def doubtful_form(contenders: Contenders, root: Floats, level: Floats) -> Floats:
+    """(d, d) Σ_x′ w(x′) zzᵀ with z = Cᵀx′ − e; a few thousand contenders at a time.
+
+    Args:
+        contenders: x′, with w.
+        root: (d, d) C, CCᵀ = Σ.
+        level: (d,) e with Ce = Cov(θ, f_(k)).
+    """
+    total = np.zeros((root.shape[1],) * 2)
     roots = np.sqrt(contenders.doubt)
     for start in range(0, len(roots), _ROWS):
         rows = slice(start, start + _ROWS)
-        x = np.asarray(contenders.x[rows], dtype=np.float64) * roots[rows, None]
-        total += x.T @ x
+        z = np.asarray(contenders.x[rows], dtype=np.float64) @ root - level
+        z *= roots[rows, None]
+        total += z.T @ z
     return total
 
 

@@ -206,7 +206,7 @@ class PathTradeoff:
             shared += path.departures(x)[:, 0] + path.level
         apart = self.level_variance - 2.0 * shared + variance
         regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
-        told = covariance**2 @ self.doubt + own * variance**2
+        told = (covariance - shared[:, None]) ** 2 @ self.doubt + own * (variance - shared) ** 2
         label_variance = self.likelihood.label_variance(mean, variance)
         return regret, np.clip(told, 0.0, None) / label_variance, mean
 
