@@ -156,7 +156,7 @@ class LinearDraws:
         level = float(self.weights @ contenders.thresholds)
         apart = self.weights * (contenders.thresholds - level)
         shared = apart @ (self.theta - self.weights @ self.theta)
-        pull = np.linalg.lstsq(root, shared, rcond=_SINGULAR)[0]
+        pull = np.asarray(np.linalg.lstsq(root, shared, rcond=_SINGULAR)[0], dtype=np.float64)
         sizes, basis = np.linalg.eigh(doubtful_form(contenders, root, pull))
         return LinearTradeoff(
             mean=self.mean,
