@@ -10,7 +10,7 @@ from serendip.core.data import Block, Observation
 from serendip.core.folds import contenders, everything, optima
 from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.rng import stream
-from serendip.models.draws import sampled_tradeoff
+from serendip.models.draws import TableDraws, equal_weights, sampled_tradeoff
 from serendip.models.finite import FiniteModel
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.linear import LinearModel
@@ -74,6 +74,27 @@ def test_budget_ids_is_its_formula(seed, remaining):
     with np.errstate(divide="ignore"):
         ratios = 2 * remaining / (remaining - 1) * np.log(found.regret) - np.log(gain)
     assert ratios[place] <= ratios.min() + 1e-6
+
+
+@pytest.mark.parametrize("remaining", [2, 5, 15])
+def test_what_all_have_in_common_is_no_information(remaining):
+    """A level of its own in every draw changes the scatter of labels, and nothing else of g."""
+    rng = np.random.default_rng(remaining)
+    block = Block(np.arange(20), np.arange(20)[:, None])
+    pool = DensePool(block.x)
+    values = rng.standard_normal((100, 20)) @ rng.standard_normal((20, 20))
+    told = []
+    for _ in range(2):
+        draws = TableDraws(values, equal_weights(100), Gaussian(0.5))
+        doubtful = contenders(pool, optima(pool, draws, remaining))
+        spread = draws.values(block).var(axis=1) + 0.5
+        told.append(draws.tradeoff(doubtful)(block).gain * spread)
+        known = np.column_stack([np.ones(100), values, doubtful.thresholds])
+        level = rng.standard_normal(100)
+        level -= known @ np.linalg.lstsq(known, level, rcond=None)[0]
+        values = values + 30.0 * level[:, None]
+    np.testing.assert_allclose(told[1], told[0], rtol=1e-6)
+    assert spread.min() > 100
 
 
 @pytest.mark.parametrize("remaining", [1, 5, 15])
