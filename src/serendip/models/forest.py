@@ -23,6 +23,8 @@ from serendip.models.ensemble import EnsemblePosterior, Fitted
 
 _PRIOR_LABELS = 0.1
 """κ"""
+_STEPS = 2.0**24
+"""Of the range of the labels, as trees see them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class ForestModel:
         """Trees on bootstraps, and what they say of labels left out."""
         t = len(y)
         counts = rng.multinomial(t, np.full(t, 1.0 / t), size=self.n_trees)
-        trees = _grown(_single(x), y, counts, self.share, rng)
+        trees = _grown(_single(x), _graded(y), counts, self.share, rng)
         starts = np.cumsum([0, *(tree.node_count for tree in trees)])
         leaves = _leaves(trees, starts, x)
         size = np.bincount(leaves.ravel(), counts.T.ravel(), starts[-1])
@@ -99,6 +101,15 @@ def _leaves(trees: Sequence[Array], starts: Ints, x: Floats) -> Ints:
     for k, tree in enumerate(trees):
         found[:, k] = tree.apply(small)
     return found + starts[: len(trees)]
+
+
+def _graded(y: Floats) -> Floats:
+    """Labels in steps of their range: splits that are equally good are told apart by rounding.
+
+    So the unit of the labels does not decide; only where trees split depends on what is returned.
+    """
+    low, high = float(y.min()), float(y.max())
+    return np.rint((y - low) / ((high - low) or 1.0) * _STEPS)
 
 
 def _single(x: Floats) -> Array:
