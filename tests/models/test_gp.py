@@ -192,7 +192,7 @@ def naive_tradeoff(posterior, draws, doubtful, block):
         doubtful.thresholds
     )
     apart = doubtful.thresholds.var() - 2 * shared + variance
-    told = doubtful.doubt @ (covariance[:c, c:] - shared) ** 2
+    told = doubtful.doubt @ (covariance[:c, c:] - 0.5 * shared) ** 2
     return (
         gaussian_shortfall(level - mean[c:], apart),
         told / (variance + posterior.noise_variance),

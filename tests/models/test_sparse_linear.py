@@ -191,7 +191,7 @@ def test_gains_are_those_of_the_sample(
     doubtful = contenders(pool, best)
     covariance = np.cov(values, bias=True)
     shared = (values - values.mean(axis=1)[:, None]) @ doubtful.thresholds / 40
-    explained = (covariance[:, doubtful.items] - shared[:, None]) ** 2 @ doubtful.doubt
+    explained = (covariance[:, doubtful.items] - 0.5 * shared[:, None]) ** 2 @ doubtful.doubt
     noise = draws.likelihood.noise_variance
     expected = explained / (np.diag(covariance) + noise)
     np.testing.assert_allclose(draws.tradeoff(doubtful)(block).gain, expected, atol=1e-12)

@@ -77,23 +77,30 @@ def test_budget_ids_is_its_formula(seed, remaining):
 
 
 @pytest.mark.parametrize("remaining", [2, 5, 15])
-def test_what_all_have_in_common_is_no_information(remaining):
-    """A level of its own in every draw changes the scatter of labels, and nothing else of g."""
+def test_what_all_have_in_common_counts_half(remaining):
+    """A level of its own in every draw adds half its variance to what is told of each rival."""
     rng = np.random.default_rng(remaining)
     block = Block(np.arange(20), np.arange(20)[:, None])
     pool = DensePool(block.x)
     values = rng.standard_normal((100, 20)) @ rng.standard_normal((20, 20))
-    told = []
+    told, plain, common = [], [], []
     for _ in range(2):
         draws = TableDraws(values, equal_weights(100), Gaussian(0.5))
         doubtful = contenders(pool, optima(pool, draws, remaining))
         spread = draws.values(block).var(axis=1) + 0.5
         told.append(draws.tradeoff(doubtful)(block).gain * spread)
+        centred = draws.values(block) - draws.values(block).mean(axis=1)[:, None]
+        covariance = centred @ centred[doubtful.items].T / 100
+        shared = centred @ doubtful.thresholds / 100
+        plain.append(covariance - 0.5 * shared[:, None])
         known = np.column_stack([np.ones(100), values, doubtful.thresholds])
         level = rng.standard_normal(100)
         level -= known @ np.linalg.lstsq(known, level, rcond=None)[0]
         values = values + 30.0 * level[:, None]
-    np.testing.assert_allclose(told[1], told[0], rtol=1e-6)
+        common.append(900.0 * level.var())
+    expected = (plain[0] + 0.5 * common[0]) ** 2 @ doubtful.doubt
+    np.testing.assert_allclose(told[1], expected, rtol=1e-6)
+    np.testing.assert_allclose(told[0], plain[0] ** 2 @ doubtful.doubt, rtol=1e-6)
     assert spread.min() > 100
 
 

@@ -69,6 +69,10 @@ class Optima:
         return float(self.weights @ self.values[:, 0])
 
 
+LEVEL_DISCOUNT = 0.5
+"""β: the part of what a label tells about f_(k) that is no news about who is among the k best."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contenders:
     """The candidates that at least one draw holds among its k best."""

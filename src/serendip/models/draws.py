@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff
+from serendip.core.data import LEVEL_DISCOUNT, Block, Contenders, Optima, Summary, Tradeoff
 from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Likelihood
@@ -81,11 +81,11 @@ class SampledTradeoff:
 def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
     """The fallback for `Draws.tradeoff`.
 
-    Σ_x′ w(x′) Cov(f(x′) − f_(k), f(x))² is a quadratic form in the M centred values at x; its root
+    Σ_x′ w(x′) Cov(f(x′) − βf_(k), f(x))² is a quadratic form in the M centred values at x; its root
     has at most min(M, contenders) columns, so nothing of size n × n or n × M arises.
     """
     values = draws.values(Block(contenders.items, np.asarray(contenders.x)))
-    above = np.asarray(values, dtype=np.float64) - contenders.thresholds
+    above = np.asarray(values, dtype=np.float64) - LEVEL_DISCOUNT * contenders.thresholds
     centred = above - (above @ draws.weights)[:, None]
     root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]
     return SampledTradeoff(draws, contenders, thin(root))
@@ -146,17 +146,18 @@ class LinearDraws:
         return LinearSummary(mean, thin(root))
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
-        """g(x) = Σ_x′ w(x′) (xᵀΣx′ − xᵀc)² / Var(Y_x) with c = Cov(θ, f_(k)), Δ(x) by two moments.
+        """g(x) = Σ_x′ w(x′) (xᵀΣx′ − βxᵀc)² / Var(Y_x), c = Cov(θ, f_(k)), Δ(x) by two moments.
 
         f_(k) − xᵀθ has variance Var f_(k) − 2xᵀc + xᵀΣx; Σ is exact, the other two come from the
-        draws. With Σ = CCᵀ, c = Ce and Σ_x′ w (Cᵀx′ − e)(Cᵀx′ − e)ᵀ = U diag(λ) Uᵀ, one product
+        draws. With Σ = CCᵀ, βc = Ce and Σ_x′ w (Cᵀx′ − e)(Cᵀx′ − e)ᵀ = U diag(λ) Uᵀ, one product
         y = (CU)ᵀx gives both forms: xᵀΣx = ‖y‖², and the numerator of g is Σ λ y².
         """
         root = square_root(self.covariance)
         level = float(self.weights @ contenders.thresholds)
         apart = self.weights * (contenders.thresholds - level)
         shared = apart @ (self.theta - self.weights @ self.theta)
-        pull = np.asarray(np.linalg.lstsq(root, shared, rcond=_SINGULAR)[0], dtype=np.float64)
+        common = LEVEL_DISCOUNT * shared
+        pull = np.asarray(np.linalg.lstsq(root, common, rcond=_SINGULAR)[0], dtype=np.float64)
         sizes, basis = np.linalg.eigh(doubtful_form(contenders, root, pull))
         return LinearTradeoff(
             mean=self.mean,

@@ -60,7 +60,7 @@ def doubtful_form(contenders: Contenders, root: Floats, level: Floats) -> Floats
     Args:
         contenders: x′, with w.
         root: (d, d) C, CCᵀ = Σ.
-        level: (d,) e with Ce = Cov(θ, f_(k)).
+        level: (d,) e with Ce = βCov(θ, f_(k)).
     """
     total = np.zeros((root.shape[1],) * 2)
     roots = np.sqrt(contenders.doubt)

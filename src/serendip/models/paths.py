@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff, settled
+from serendip.core.data import (
+    LEVEL_DISCOUNT,
+    Block,
+    Contenders,
+    Optima,
+    Summary,
+    Tradeoff,
+    settled,
+)
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
 from serendip.models.draws import gaussian_shortfall, grouped_summary
@@ -206,7 +214,8 @@ class PathTradeoff:
             shared += path.departures(x)[:, 0] + path.level
         apart = self.level_variance - 2.0 * shared + variance
         regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
-        told = (covariance - shared[:, None]) ** 2 @ self.doubt + own * (variance - shared) ** 2
+        common = LEVEL_DISCOUNT * shared
+        told = (covariance - common[:, None]) ** 2 @ self.doubt + own * (variance - common) ** 2
         label_variance = self.likelihood.label_variance(mean, variance)
         return regret, np.clip(told, 0.0, None) / label_variance, mean
 

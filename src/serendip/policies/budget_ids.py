@@ -3,11 +3,12 @@
 With k labels left any of the k best is a find, so choosing x costs (f_(k) − f(x))₊, and what is
 worth knowing is who belongs to the k best:
 
-    Δ(x) = E[(f_(k) − f(x))₊],   g(x) = Σ_x′ p(1 − p) Cov(f(x′) − f_(k), f(x))² / Var(Y_x)
+    Δ(x) = E[(f_(k) − f(x))₊],   g(x) = Σ_x′ p(1 − p) Cov(f(x′) − βf_(k), f(x))² / Var(Y_x)
 
 Summed over a run the first is the regret of the paper's eq. 1, exactly (docs/paper_notes.md). In
-the second, what all candidates have in common cancels: a label that only tells how good they are
-on the whole says nothing about who is among the best.
+the second, β = ½ discounts what all candidates have in common: how good they are on the whole says
+nothing about who is among the best, but a model that must learn its scales needs it too. With
+β = 0 and with β = 1 the regret was larger on one table or another (docs/policies.md).
 
 What is learnt now can serve the k − 1 labels after this one and no more. So the exponent grows as
 the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
