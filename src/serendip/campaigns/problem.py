@@ -109,18 +109,20 @@ class Problem:
 
         It is made afresh from the labels in the order told, so it depends on the log alone.
         """
+        with one_blas_thread():
+            posterior: Posterior = self.model.posterior(
+                self._seen(state), stream(self.settings.seed, "posterior")
+            )
+        return posterior
+
+    def _seen(self, state: State) -> list[Observation]:
         labels: list[tuple[tuple[str, float], ...]] = [
             ((name, y),) for name, y in state.known.items()
         ]
         for result in state.results.values():
             side = ((one.item, one.value) for one in result.side)
             labels.append(((result.item, result.value), *side))
-        seen = [self._observation(shown) for shown in labels]
-        with one_blas_thread():
-            posterior: Posterior = self.model.posterior(
-                seen, stream(self.settings.seed, "posterior")
-            )
-        return posterior
+        return [self._observation(shown) for shown in labels]
 
     def _observation(self, shown: tuple[tuple[str, float], ...]) -> Observation:
         places = np.array([self.candidates.places[item] for item, _ in shown], dtype=np.int64)
@@ -142,11 +144,14 @@ class Problem:
         """
         pool = self.pool(self.taken(state, retry_failed))
         seed, version = self.settings.seed, state.version
-        with one_blas_thread():
-            for place, item in enumerate(state.pending):
-                rng = stream(seed, "pretend", version, place)
-                guess = pretended(posterior, pool, self.candidates.places[item])
-                posterior = posterior.update(guess, rng)
+        if state.pending:
+            # All at once: an expected label changes nothing of what is expected of the others.
+            places = [self.candidates.places[item] for item in state.pending]
+            with one_blas_thread():
+                guesses = [pretended(posterior, pool, place) for place in places]
+                posterior = self.model.posterior(
+                    [*self._seen(state), *guesses], stream(seed, "pretend", version)
+                )
         policy = policy_named(self.settings.policy)
         return suggest(posterior, pool, policy, state.free, _Streams(seed, version), count)
 
