@@ -67,7 +67,7 @@ def naive_budget_regret(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def naive_budget_gain(values: np.ndarray, count: int, covariance: np.ndarray, noise: float):
-    """Σ_x′ p(1 − p) (C[x′,x] − ½Cov(f_(k), f(x)))² / (C[x,x] + σ²), the covariance C being given."""
+    """Σ_x′ p(1 − p) (C[x′,x] − ½Cov(f_(k), f(x)))² / (C[x,x] + σ²), with the covariance C given."""
     thresholds = np.sort(values, axis=0)[::-1][count - 1]
     share = (values >= thresholds).mean(axis=1)
     doubt = share * (1.0 - share)
