@@ -19,7 +19,7 @@ from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ens import ENS
 from serendip.policies.greedy import Greedy
 from serendip.policies.ids import IDS
-from serendip.policies.ratio import PeakTradeoff
+from serendip.policies.ratio import PeakTradeoff, choose_by_ratio
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.policies.thompson import Thompson
 from serendip.policies.uniform import Uniform
@@ -74,6 +74,38 @@ def test_budget_ids_is_its_formula(seed, remaining):
     with np.errstate(divide="ignore"):
         ratios = 2 * remaining / (remaining - 1) * np.log(found.regret) - np.log(gain)
     assert ratios[place] <= ratios.min() + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("opening", "seen", "remaining", "share"),
+    [
+        (20, 0, 100, 1 / 10),
+        (20, 4, 96, 5 / 10),
+        (20, 9, 91, 1),
+        (20, 0, 1000, 1 / 20),
+        (20, 18, 982, 19 / 20),
+        (20, 30, 970, 1),
+        (3, 1, 99, 2 / 3),
+        (20, 0, 5, 1),
+        (0, 0, 100, 1),
+    ],
+)
+def test_at_first_information_counts_for_more(opening, seen, remaining, share):
+    """λ k / (k − 1) (t + 1) / min(opening, T / 10), until that is λ k / (k − 1)."""
+    rng = np.random.default_rng(seen)
+    x = rng.standard_normal((seen + 3 * remaining, 4))
+    pool, posterior = DensePool(x), LinearModel(4, 1.0, 0.5).posterior((), rng)
+    for item in range(seen):
+        posterior = posterior.update(Observation(item, x[[item]], rng.standard_normal(1)), rng)
+        pool = pool.without(item)
+    draws = posterior.sample(50, stream(0, "c"))
+    tradeoff = draws.tradeoff(contenders(pool, optima(pool, draws, remaining)))
+    power = 2 * remaining / (remaining - 1) * share
+    expected = choose_by_ratio(pool, tradeoff, power, False, rng)
+    policy = BudgetIDS(n_draws=50, opening=opening)
+    found = policy.choose(posterior, pool, remaining, stream(0, "c"))
+    assert np.isfinite(expected.score)
+    assert found.score == pytest.approx(expected.score)
 
 
 @pytest.mark.parametrize("remaining", [2, 5, 15])

@@ -3,8 +3,8 @@
 from serendip.core.rng import stream
 from serendip.environments.linear import linear_world
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.linear import LinearModel
-from serendip.spec import POLICIES
 
 NAMES = ("ids", "vids", "ens", "thompson", "greedy", "random")
 
@@ -22,7 +22,7 @@ EXPERIMENT = Experiment(
     parameter="σ",
     settings=(0.1, 1.0, 5.0, 10.0),
     task=task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     quick_repeats=3,
     claim="ENS above IDS at low noise, below it at high noise",
 )

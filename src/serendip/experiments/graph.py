@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from serendip.core.rng import stream
 from serendip.environments.graph import complete_edges, graph_world, random_edges, star_edges
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.policies.sample_vids import SampleVIDS
-from serendip.spec import POLICIES
 
 N, CHANCE, HORIZON = 900, 0.01, 50
 NOISE = (0.1, 1.0, 10.0)
@@ -49,14 +49,14 @@ def _task(adjacency: csr_array, noise: float, seed: int) -> Task:
 
 def _experiment(kind: str, task: Callable[[float, int], Task], claim: str) -> Experiment:
     names = ("thompson", "ucb", "greedy", "random")
-    policies = {"ids": POLICIES["ids"], "vids": SampleVIDS(power=3.0, n_draws=100)}
+    policies = {"ids": RIVALS["ids"], "vids": SampleVIDS(power=3.0, n_draws=100)}
     return Experiment(
         name=f"graph-{kind}",
         title=f"Graph model ({kind})",
         parameter="σ²",
         settings=NOISE,
         task=task,
-        policies={**policies, **{name: POLICIES[name] for name in names}},
+        policies={**policies, **{name: RIVALS[name] for name in names}},
         quick_repeats=4,
         claim=claim,
     )

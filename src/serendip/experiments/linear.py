@@ -8,8 +8,8 @@ the noise at 1, where policies are told apart, and `linear-printed` the authors'
 from serendip.core.rng import stream
 from serendip.environments.linear import linear_world
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.linear import LinearModel
-from serendip.spec import POLICIES
 
 N, HORIZON = 500, 100
 NAMES = ("ids", "vids", "thompson", "ucb", "oful", "greedy", "random")
@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
     parameter="d",
     settings=DIMENSIONS,
     task=task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     quick_settings=(20, 50),
     claim="IDS < Thompson < UCB with theory's width, at every d",
 )
@@ -49,7 +49,7 @@ PRINTED = Experiment(
     parameter="d",
     settings=DIMENSIONS,
     task=printed_task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     quick_settings=(20,),
     claim="IDS < Thompson < UCB with theory's width, at every d",
 )

@@ -3,8 +3,8 @@
 from serendip.core.rng import stream
 from serendip.environments.linear import logistic_world
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.logistic import LogisticModel
-from serendip.spec import POLICIES
 
 NAMES = ("ids", "vids", "thompson", "ucb", "glm-ucb", "greedy", "random")
 
@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     parameter="d",
     settings=(20, 50, 100),
     task=task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     quick_repeats=3,
     quick_settings=(20, 50),
     claim="IDS < Thompson < GLM-UCB, at every d",

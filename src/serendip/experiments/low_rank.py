@@ -3,10 +3,9 @@
 from serendip.core.rng import stream
 from serendip.environments.low_rank import low_rank_world
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.low_rank import LowRankModel
-from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.sample_vids import SampleVIDS
-from serendip.spec import POLICIES
 
 SIZE, RANK = 30, 2
 
@@ -25,9 +24,9 @@ EXPERIMENT = Experiment(
     settings=(0.1, 0.5, 1.0),
     task=task,
     policies={
-        "ids": BudgetIDS(),
+        "ids": RIVALS["ids"],
         "vids": SampleVIDS(power=3.0),
-        **{name: POLICIES[name] for name in ("thompson", "ucb", "greedy", "random")},
+        **{name: RIVALS[name] for name in ("thompson", "ucb", "greedy", "random")},
     },
     quick_repeats=2,
     quick_settings=(0.1, 1.0),

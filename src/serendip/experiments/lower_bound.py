@@ -9,8 +9,8 @@ import numpy as np
 from serendip.core.rng import stream
 from serendip.environments.graph import unstructured_world
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.graph import GraphModel, adjacency_of
-from serendip.spec import POLICIES
 
 NAMES = ("ids", "vids", "thompson", "ucb", "greedy", "random")
 
@@ -33,7 +33,7 @@ EXPERIMENT = Experiment(
     parameter="T",
     settings=(10, 20, 40, 80),
     task=task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     quick_repeats=6,
     quick_settings=(10, 20, 40),
     claim="regret grows in proportion to T for every policy",

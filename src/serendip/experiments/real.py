@@ -14,8 +14,8 @@ from serendip.core.protocols import Model
 from serendip.environments.datasets import load
 from serendip.environments.table import table_world
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.linear import LinearModel, LinearPosterior
-from serendip.spec import POLICIES
 from serendip.tables import encode_features
 
 NAMES = ("ids", "vids", "thompson", "ucb", "greedy", "random")
@@ -92,7 +92,7 @@ PNDC = Experiment(
     parameter="variant",
     settings=_settings((AUTHORS, UNTUNED), PNDC_POOLS),
     task=pndc_task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     repeats=10,
     quick_repeats=3,
     pooled=True,
@@ -105,7 +105,7 @@ CNCCI = Experiment(
     parameter="variant",
     settings=_settings((AUTHORS, ALL_DESCRIPTORS), CNCCI_POOLS),
     task=cncci_task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     repeats=10,
     quick_repeats=2,
     pooled=True,
@@ -118,7 +118,7 @@ PNDC_TUNED = Experiment(
     parameter="variant",
     settings=_settings(tuple(f"noise {noise}" for noise in TUNING), PNDC_POOLS),
     task=pndc_task,
-    policies={name: POLICIES[name] for name in NAMES},
+    policies={name: RIVALS[name] for name in NAMES},
     repeats=10,
     quick_repeats=2,
     pooled=True,

@@ -7,10 +7,9 @@ exploratory (standard normal features).
 from serendip.core.rng import stream
 from serendip.environments.sparse import sparse_world
 from serendip.experiments.experiment import Experiment, Task
+from serendip.experiments.rivals import RIVALS
 from serendip.models.sparse_linear import SparseLinearModel
-from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.sample_vids import SampleVIDS
-from serendip.spec import POLICIES
 
 SPARSITY, HORIZON = 5, 60
 
@@ -28,9 +27,9 @@ EXPERIMENT = Experiment(
     settings=(200, 500),
     task=task,
     policies={
-        "ids": BudgetIDS(),
+        "ids": RIVALS["ids"],
         "vids": SampleVIDS(power=3.0),
-        **{name: POLICIES[name] for name in ("thompson", "ucb", "greedy", "random")},
+        **{name: RIVALS[name] for name in ("thompson", "ucb", "greedy", "random")},
     },
     quick_repeats=2,
     quick_settings=(200,),

@@ -11,7 +11,9 @@ nothing about who is among the best, but a model that must learn its scales need
 β = 0 and with β = 1 the regret was larger on one table or another (docs/policies.md).
 
 What is learnt now can serve the k − 1 labels after this one and no more. So the exponent grows as
-the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
+the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret. And a model
+that infers its scales cannot say after a few labels what is good enough: over the first tenth of
+the budget, 20 labels at most, the exponent grows from nearly nothing, λ_k (t + 1) / min(20, T/10).
 """
 
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from serendip.core.data import Choice
+from serendip.core.errors import InvalidInput
 from serendip.core.folds import contenders, optima
 from serendip.core.protocols import Pool, Posterior
 from serendip.policies.ratio import (
@@ -27,6 +30,9 @@ from serendip.policies.ratio import (
     choose_by_ratio,
     choose_cheapest,
 )
+
+_TENTH = 0.1
+"""Of the budget, which the opening may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +45,14 @@ class BudgetIDS:
     """M; 30 or fewer are biased."""
     randomised: bool = False
     """Draw from the best two-point mixture instead of taking the best single candidate."""
+    opening: int = 20
+    """Labels at most until λ counts fully; 0 where the scales of the model are given."""
 
     def __post_init__(self) -> None:
         check_power(self.power)
         check_n_draws(self.n_draws)
+        if self.opening < 0:
+            raise InvalidInput(f"opening must be 0 labels or more; got {self.opening}.")
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """The candidate with the lowest information ratio against the budget."""
@@ -52,5 +62,10 @@ class BudgetIDS:
         left = min(remaining, len(pool))
         if left == 1:
             return choose_cheapest(pool, tradeoff, rng)
-        power = self.power * left / (left - 1)
+        power = self.power * left / (left - 1) * self._share(posterior.n_labels, remaining)
         return choose_by_ratio(pool, tradeoff, power, self.randomised, rng)
+
+    def _share(self, seen: int, remaining: int) -> float:
+        """How far λ counts, with so many labels seen and as many left."""
+        opening = min(self.opening, _TENTH * (seen + remaining))
+        return 1.0 if seen + 1 >= opening else (seen + 1) / opening

@@ -1,0 +1,11 @@
+"""The policies as the experiments play them: no opening, for scales are given."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from serendip.core.protocols import Policy
+from serendip.policies.budget_ids import BudgetIDS
+from serendip.spec import POLICIES
+
+RIVALS: Mapping[str, Policy[Any]] = {**POLICIES, "ids": BudgetIDS(opening=0)}
+"""Every policy by its name."""
