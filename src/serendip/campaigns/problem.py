@@ -145,7 +145,7 @@ class Problem:
         pool = self.pool(self.taken(state, retry_failed))
         seed, version = self.settings.seed, state.version
         if state.pending:
-            # All at once: an expected label changes nothing of what is expected of the others.
+            # All at once: with scales given, an expected label changes no mean of the others.
             places = [self.candidates.places[item] for item in state.pending]
             with one_blas_thread():
                 guesses = [pretended(posterior, pool, place) for place in places]

@@ -1,4 +1,4 @@
-"""The policies as the experiments play them: no opening, for scales are given."""
+"""The policies as the experiments play them: no opening, for most of their scales are given."""
 
 from collections.abc import Mapping
 from typing import Any
