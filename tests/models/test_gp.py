@@ -221,9 +221,9 @@ def test_many_contenders_are_thinned_by_their_doubt():
     model = GaussianProcessModel(3, label_unit=1.0)
     posterior = model.posterior(observations(x[:20], np.sin(x[:20, 0])), rng)
     draws = posterior.sample(50, rng)
-    share, zeros = rng.uniform(0.01, 0.99, 800), np.zeros(800)
+    share = rng.uniform(0.01, 0.99, 800)
     block = Block(np.arange(800), x[20:])
-    doubtful = Contenders(block.items, block.x, share, zeros, np.ones(50), np.full(50, 0.02))
+    doubtful = Contenders(block.items, block.x, share, np.ones(50), np.full(50, 0.02))
     thinned = draws.tradeoff(doubtful)(block).gain
     exact = np.zeros(800)
     for start in range(0, 800, 200):
@@ -232,7 +232,6 @@ def test_many_contenders_are_thinned_by_their_doubt():
             block.items[part],
             block.x[part],
             share[part],
-            zeros[part],
             np.ones(50),
             np.full(50, 0.02),
         )

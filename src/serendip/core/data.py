@@ -83,8 +83,6 @@ class Contenders:
     """(c, d)"""
     share: Floats
     """(c,) p(x′) = P(x′ among the k best)."""
-    excess: Floats
-    """(c,) E[(f(x′) − f_(k))₊]."""
     thresholds: Floats
     """(M,) f_(k) of each draw."""
     weights: Floats
@@ -96,15 +94,19 @@ class Contenders:
         spread = self.share * (1.0 - self.share)
         return np.where(spread > 1e-12, spread, 0.0)
 
-    def shortfall(self, items: Ints, mean: Floats) -> Floats:
+    def excess(self, values: Floats) -> Floats:
+        """(c,) E[(f(x′) − f_(k))₊], given (c, M) the values of the contenders."""
+        return np.asarray(np.clip(values - self.thresholds, 0.0, None) @ self.weights)
+
+    def shortfall(self, items: Ints, mean: Floats, excess: Floats) -> Floats:
         """(b,) E[(f_(k) − f(x))₊] over the draws, of items whose mean over the draws is given.
 
         (a)₊ = a + (−a)₊, and the last term vanishes but for contenders, where it is the excess.
         """
         place = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
-        excess = np.where(self.items[place] == items, self.excess[place], 0.0)
+        beyond = np.where(self.items[place] == items, excess[place], 0.0)
         level = float(self.weights @ self.thresholds)
-        return settled(level - mean + excess, level)
+        return settled(level - mean + beyond, level)
 
 
 def settled(regret: Floats, size: float) -> Floats:

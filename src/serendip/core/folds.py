@@ -49,17 +49,15 @@ class Rows:
 
 
 def contenders(pool: Pool, best: Optima) -> Contenders:
-    """The candidates among the k best of any draw, with their share and their expected excess."""
+    """The candidates among the k best of any draw, with their share."""
     depth = best.items.shape[1]
     items, place = np.unique(best.items, return_inverse=True)
     weights = np.repeat(best.weights, depth)
-    excess = (best.values - best.values[:, -1:]).ravel()
     place = np.ravel(place)
     return Contenders(
         items=items,
         x=pool.take(items) if len(items) <= _HELD else Rows(pool, items),
         share=np.asarray(np.bincount(place, weights), dtype=np.float64),
-        excess=np.asarray(np.bincount(place, weights * excess), dtype=np.float64),
         # In one piece, as it arrives at other processes: sums round by how numbers lie in memory.
         thresholds=np.ascontiguousarray(best.values[:, -1]),
         weights=best.weights,

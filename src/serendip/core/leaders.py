@@ -277,14 +277,15 @@ def _refined(draws: Draws, x: Array, row: Ints, draw: Array) -> Floats:
 
 def _exact_values(pool: Pool, draws: Draws, pairs: Pairs) -> Floats:
     """(h,) exact values of pairs; few rows of the pool are held at once."""
-    order = np.argsort(pairs.item, kind="stable")
+    found = np.asarray(pairs.lower, dtype=np.float64).copy()
+    rough = np.flatnonzero(pairs.lower != pairs.upper)
+    order = rough[np.argsort(pairs.item[rough], kind="stable")]
 
     def exact(places: Ints) -> Floats:
         items, row = np.unique(pairs.item[places].astype(np.int64), return_inverse=True)
         return _refined(draws, pool.take(items), np.ravel(row), pairs.draw[places])
 
     parts = [order[start : start + _REFINED] for start in range(0, len(order), _REFINED)]
-    found = np.empty(len(pairs))
     with one_blas_thread():
         for places, values in zip(parts, spread(exact, parts), strict=True):
             found[places] = values

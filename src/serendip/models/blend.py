@@ -70,17 +70,11 @@ class BlendedDraws:
         parts, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.weights))
-            parts.append(part.tradeoff(_own(contenders, part, own)))
+            thresholds = contenders.thresholds[own]
+            mine = replace(contenders, thresholds=thresholds, weights=part.weights)
+            parts.append(part.tradeoff(mine))  # who is in doubt is what all draws say
             first = own.stop
         return BlendedTradeoff(tuple(parts), self.trust)
-
-
-def _own(contenders: Contenders, part: Draws, own: slice) -> Contenders:
-    """The contenders as one member's draws see them; who is in doubt is what all draws say."""
-    thresholds = contenders.thresholds[own]
-    values = np.asarray(part.values(Block(contenders.items, contenders.x)), dtype=np.float64)
-    excess = np.clip(values - thresholds, 0.0, None) @ part.weights
-    return replace(contenders, excess=excess, thresholds=thresholds, weights=part.weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ class SampledTradeoff:
 
     draws: Draws
     contenders: Contenders
+    excess: Floats
+    """(c,) of the contenders."""
     root: Floats
     """(M, r)"""
 
@@ -74,7 +76,7 @@ class SampledTradeoff:
         centred = values - mean[:, None]
         explained = squared_norms(centred @ self.root)
         label_variance = self.draws.likelihood.label_variance(mean, centred**2 @ weights)
-        regret = self.contenders.shortfall(block.items, mean)
+        regret = self.contenders.shortfall(block.items, mean, self.excess)
         return Tradeoff(regret, ratio(explained, label_variance), mean)
 
 
@@ -84,11 +86,12 @@ def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
     Σ_x′ w(x′) Cov(f(x′) − βf_(k), f(x))² is a quadratic form in the M centred values at x; its root
     has at most min(M, contenders) columns, so nothing of size n × n or n × M arises.
     """
-    values = draws.values(Block(contenders.items, np.asarray(contenders.x)))
-    above = np.asarray(values, dtype=np.float64) - LEVEL_DISCOUNT * contenders.thresholds
+    block = Block(contenders.items, np.asarray(contenders.x))
+    values = np.asarray(draws.values(block), dtype=np.float64)
+    above = values - LEVEL_DISCOUNT * contenders.thresholds
     centred = above - (above @ draws.weights)[:, None]
     root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]
-    return SampledTradeoff(draws, contenders, thin(root))
+    return SampledTradeoff(draws, contenders, contenders.excess(values), thin(root))
 
 
 # --- linear: f_i(x) = xᵀθ_i ----------------------------------------------------------------------

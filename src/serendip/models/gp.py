@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
-from serendip.core.arrays import Floats, Ints
+from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.likelihood import Gaussian
@@ -32,8 +32,8 @@ from serendip.models.relevance import Scale, learnt_kernels
 
 _NEGLIGIBLE = 1e-3
 """Grid points with less weight than this are left out of draws and moments."""
-_MINOR = 0.02
-"""Likewise kernels whose grid points have less than this in all: each costs a walk of the pool."""
+_MINORITY = 0.1
+"""Likewise the least kernels, which have less than this together: each costs a walk of the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class GaussianProcessPosterior:
             found.append((kernel, basis, sizes, rate * unit**2, pull))
         evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
         weights = np.exp(evidence - logsumexp(evidence))
-        kept = (weights > _NEGLIGIBLE) & (weights.sum(axis=1, keepdims=True) > _MINOR)
+        kept = (weights > _NEGLIGIBLE) & _major(weights.sum(axis=1))[:, None]
         total = float(weights[kept].sum())
         fits = tuple(
             Fit(
@@ -186,17 +186,18 @@ class GaussianProcessPosterior:
         picks = rng.choice(len(owners), size=size, p=chances / chances.sum())
         gammas = rng.standard_gamma(self.fits[0].shape, size=size)
         paths, first = [], 0
-        for fit in self.fits:
+        for place, fit in enumerate(self.fits):
             own = np.flatnonzero((picks >= first) & (picks < first + len(fit.noise)))
             if len(own):
-                paths.append(self._path(fit, own, picks[own] - first, gammas[own], rng))
+                paths.append(self._path(place, own, picks[own] - first, gammas[own], rng))
             first += len(fit.noise)
         return PathDraws(
             tuple(paths), equal_weights(size), Gaussian(self.noise_variance), self.fits
         )
 
-    def _path(self, fit: Fit, own: Ints, grid: Ints, gammas: Floats, rng: Generator) -> Path:
+    def _path(self, place: int, own: Ints, grid: Ints, gammas: Floats, rng: Generator) -> Path:
         """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise."""
+        fit = self.fits[place]
         spread = np.sqrt(fit.rates[grid] / gammas)
         sketches = fit.kernel.sketches(self.model.n_waves, rng)
         features = fit.kernel.features(self.x)
@@ -212,6 +213,7 @@ class GaussianProcessPosterior:
         pull = fit.pull[grid].T - spread * (fit.basis @ turned)
         return Path(
             draws=own,
+            fit=place,
             kernel=fit.kernel,
             x=self.x,
             sketches=tuple(sketch for _, sketch in sketches),
@@ -230,6 +232,14 @@ class GaussianProcessPosterior:
     def held_out(self) -> Floats:
         """(t,) log p(y_i | the other labels); exact but for what was learnt with y_i."""
         return held_out_density(self.fits, self.y)
+
+
+def _major(weights: Floats) -> Array:
+    """Whether an entry is one of the fewest that have all but a minority."""
+    order = np.argsort(weights, kind="stable")
+    kept = np.ones(len(weights), dtype=bool)
+    kept[order[np.cumsum(weights[order]) < _MINORITY]] = False
+    return kept
 
 
 def _spectrum(matrix: Floats) -> tuple[Floats, Floats]:

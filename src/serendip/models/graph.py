@@ -198,11 +198,13 @@ class GraphDraws:
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """g(x) sums p(1 − p) s⁴ / (s² + σ²) over the closed neighbourhood."""
         doubt = np.zeros(len(self.source.mean))
-        doubt[np.asarray(contenders.x)[:, 0].astype(np.int64)] = contenders.doubt
+        nodes = np.asarray(contenders.x)[:, 0].astype(np.int64)
+        doubt[nodes] = contenders.doubt
         variance = self.source.variance
         mean = self.weights @ self.draws.table
         gain = self._shown(doubt * variance**2 / (variance + self.source.noise_variance))
-        regret = contenders.shortfall(np.arange(len(mean)), mean)
+        excess = contenders.excess(self.draws.table[:, nodes].T)
+        regret = contenders.shortfall(np.arange(len(mean)), mean, excess)
         return NodeTradeoff(regret, gain, mean)
 
     def _shown(self, per_node: Floats) -> Floats:

@@ -144,12 +144,14 @@ def default_kernels(groups: Sequence[Group]) -> tuple[Kernel, ...]:
     """What is averaged over unless told: straight lines, smooth surfaces, and sums of both.
 
     One linear kernel; Matérn 5/2 over all columns at three lengthscales; half a linear kernel and
-    half of that one; half a sum of one function per group and half of that one, at two.
+    half of that one; half a sum of one function per group and half of that one, at two, which for
+    texts alone would be the linear one again.
     """
     full = radial(groups, 1.0, 2.5)
+    lengths = () if all(group.text for group in groups) else (1.0, 2.0)
     return (
         linear(groups),
         *(radial(groups, length, 2.5) for length in (0.5, 1.0, 2.0)),
         weighted((0.5, linear(groups)), (0.5, full)),
-        *(weighted((0.5, additive(groups, length)), (0.5, full)) for length in (1.0, 2.0)),
+        *(weighted((0.5, additive(groups, length)), (0.5, full)) for length in lengths),
     )

@@ -41,6 +41,8 @@ class Path:
 
     draws: Ints
     """(m,) which draws they are."""
+    fit: int
+    """The place of the kernel among those of the posterior."""
     kernel: Kernel
     x: Floats
     """(t, d) X"""
@@ -62,15 +64,20 @@ class Path:
 
     def departures(self, x: Floats) -> Floats:
         """(b, m) values less the level."""
-        found = self.kernel.features(x) @ self.exact
+        return self.departures_by(x, self.kernel.features(x), self.kernel.near(x, self.x))
+
+    def departures_by(self, x: Floats, features: Floats, near: Floats) -> Floats:
+        """(b, m) the same, given φ(x) and k(x, X)."""
+        found = features @ self.exact
         for sketch, weights in zip(self.sketches, self.random, strict=True):
             found += sketch(x) @ weights
-        return found + self.kernel.near(x, self.x) @ self.pull if self.sketches else found
+        return found + near @ self.pull if self.sketches else found
 
     def averaged(self, weights: Floats) -> "Path":
         """Σ weights_i f_i as one path."""
         return Path(
             np.zeros(1, dtype=np.int64),
+            self.fit,
             self.kernel,
             self.x,
             self.sketches,
@@ -92,9 +99,14 @@ class PathDraws:
     """The posterior they were drawn from."""
 
     def values(self, block: Block) -> Array:
-        """(b, M) in float64, whatever the block is."""
+        """(b, M) in float64, whatever the block is; in steps, so that its company does not show."""
         values, level = self._departures(np.asarray(block.x, dtype=np.float64))
-        return values + level
+        steps = self._steps
+        values /= steps
+        np.rint(values, out=values)
+        values *= steps
+        values += level
+        return values
 
     def _departures(self, x: Floats) -> tuple[Floats, Floats]:
         values, level = np.empty((len(x), len(self.weights))), np.empty(len(self.weights))
@@ -111,18 +123,11 @@ class PathDraws:
         return steps
 
     def slack(self, block: Block) -> Floats:
-        """Both are float64: a step, and the rounding of sums, of norms and of waves (10⁻⁷)."""
-        longest = 1.0 + float(np.abs(block.x).max(initial=0.0)) * np.sqrt(block.x.shape[1])
-        level = np.empty(len(self.weights))
-        for path in self.paths:
-            level[path.draws] = np.abs(path.level)
-        return np.asarray(self._steps * (2.0 + 2.0**8 * longest) + 1e-15 * level)
+        """Zero: `values` are what `refine` returns."""
+        return np.zeros(len(self.weights))
 
     def refine(self, x: Array, draws: Ints) -> Floats:
-        """Rounded to steps, so that the company a row keeps does not show.
-
-        Rows that repeat, one after the other, are computed once.
-        """
+        """As `values`; rows that repeat, one after the other, are computed once."""
         x = np.asarray(x, dtype=np.float64)
         fresh = np.r_[True, np.any(x[1:] != x[:-1], axis=1)][: len(x)]
         place = np.cumsum(fresh) - 1
@@ -157,10 +162,11 @@ class PathDraws:
             doubt=doubt,
             items=contenders.items,
             surplus=surplus,
+            features=tuple(fit.kernel.features(np.concatenate([fit.x, x])) for fit in self.fits),
             seen=tuple(Seen.of(fit, x, fit.cross(x)) for fit in self.fits),
             level=level,
             level_variance=float(apart @ (contenders.thresholds - level)),
-            level_paths=tuple(path.averaged(apart[path.draws]) for path in self.paths),
+            level_paths={path.fit: path.averaged(apart[path.draws]) for path in self.paths},
             likelihood=self.likelihood,
         )
 
@@ -189,13 +195,15 @@ class PathTradeoff:
     """All contenders, of which x are some."""
     surplus: Floats
     """What each of them has in doubt beyond its part in `doubt`: its own variance counts fully."""
+    features: tuple[Floats, ...]
+    """φ of what has been labelled and of the contenders, as each kernel has it."""
     seen: tuple[Seen, ...]
     """The contenders, as each fit sees them."""
     level: float
     """E[f_(k)]"""
     level_variance: float
-    level_paths: tuple[Path, ...]
-    """Cov(f(x), f_(k)) as a sum of paths."""
+    level_paths: dict[int, Path]
+    """Cov(f(x), f_(k)) as a sum of paths, by the place of their fit."""
     likelihood: Likelihood
 
     def __call__(self, block: Block) -> Tradeoff:
@@ -207,11 +215,8 @@ class PathTradeoff:
         return Tradeoff(regret, gain, mean)
 
     def _chunk(self, x: Floats, own: Floats) -> tuple[Floats, Floats, Floats]:
-        found, covariance = self._covariance(x)
+        found, covariance, shared = self._covariance(x)
         mean, variance = pooled(self.fits, found)
-        shared = np.zeros(len(x))
-        for path in self.level_paths:
-            shared += path.departures(x)[:, 0] + path.level
         apart = self.level_variance - 2.0 * shared + variance
         regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
         common = LEVEL_DISCOUNT * shared
@@ -219,12 +224,21 @@ class PathTradeoff:
         label_variance = self.likelihood.label_variance(mean, variance)
         return regret, np.clip(told, 0.0, None) / label_variance, mean
 
-    def _covariance(self, x: Floats) -> tuple[list[Seen], Floats]:
-        """The candidates as each fit sees them, and (b, c) their covariance with contenders."""
+    def _covariance(self, x: Floats) -> tuple[list[Seen], Floats, Floats]:
+        """The candidates as each fit sees them, and their covariance with others.
+
+        That is (b, c) with contenders, and (b,) with f_(k).
+        """
         weights = np.concatenate([fit.weights for fit in self.fits])
-        found, total = [], np.zeros((len(x), len(self.x)))
-        for fit, other in zip(self.fits, self.seen, strict=True):
-            prior = fit.kernel.matrix(x, np.concatenate([fit.x, self.x])) + 1.0
+        found, total, shared = [], np.zeros((len(x), len(self.x))), np.zeros(len(x))
+        for place, (fit, other) in enumerate(zip(self.fits, self.seen, strict=True)):
+            features = fit.kernel.features(x)
+            prior = fit.kernel.near(x, np.concatenate([fit.x, self.x]))
+            if path := self.level_paths.get(place):
+                near = prior[:, : len(fit.x)]
+                shared += path.departures_by(x, features, near)[:, 0] + path.level
+            prior += features @ self.features[place].T
+            prior += 1.0
             one = Seen.of(fit, x, prior[:, : len(fit.x)])
             scale = fit.weights * fit.scales
             kept = scale @ (1.0 / (fit.sizes + fit.noise[:, None]))
@@ -235,4 +249,4 @@ class PathTradeoff:
             np.concatenate([one.means for one in side], axis=1) for side in (found, self.seen)
         )
         here, there = here - (here @ weights)[:, None], there - (there @ weights)[:, None]
-        return found, total + (here * weights) @ there.T
+        return found, total + (here * weights) @ there.T, shared
