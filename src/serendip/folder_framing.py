@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model
 from serendip.folders.manifest import DENSE, FINGERPRINTS
 from serendip.folders.opening import PoolFolder
-from serendip.framing import Columns, groups_of
+from serendip.framing import Columns, groups_of, vectors_of
 from serendip.pools.streamed import Rows, StreamedPool
 from serendip.table_models import ANY_UNIT, OWN_CONSTANT, table_model
 
@@ -61,6 +63,9 @@ def frame_folder(folder: PoolFolder, spec: Columns) -> FramedFolder:
     if spec.model in OWN_CONSTANT:
         rows, names = WithoutConstant(rows), names[:-1]
     columns = [str(one["name"]) for one in manifest.encodings] if manifest.kind == DENSE else names
-    model = table_model(spec.model, rows.width, groups_of(names, columns))
+    groups = groups_of(names, columns)
+    units = {str(one.get("name")): float(one.get("std", 1.0)) for one in manifest.encodings}
+    sizes = np.array([units.get(name, 1.0) for name in names])
+    model = table_model(spec.model, rows.width, groups, vectors_of(names, groups, sizes))
     unit_labels = spec.model not in ANY_UNIT
     return FramedFolder(StreamedPool(rows, folder.names), model, unit_labels, manifest.notes)

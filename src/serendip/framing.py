@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from string import digits
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from serendip.core.arrays import Array
+from serendip.core.arrays import Array, Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import known
 from serendip.core.protocols import Model
@@ -23,6 +24,9 @@ from serendip.tables.lines import TableLines
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_VECTOR = 8
+"""Numbered columns that may be a vector; of fewer each relevance is soon learnt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class Framed:
     notes: tuple[str, ...]
     groups: tuple[Group, ...] = ()
     """Features by the column of the table they come from."""
+    vectors: tuple[Group, ...] = ()
+    """Features that may be the coordinates of one vector."""
 
 
 def frame_problem(
@@ -101,8 +107,11 @@ def frame_problem(
         constant=spec.model not in OWN_CONSTANT,
     )
     groups = groups_of(encoded.names, [str(name) for name in frame.columns])
-    model = table_model(spec.model, encoded.x.shape[1], groups, encoded.x)
-    return Framed(encoded.x, model, None, spec.model not in ANY_UNIT, encoded.notes, groups)
+    vectors = vectors_of(encoded.names, groups, encoded.sizes)
+    model = table_model(spec.model, encoded.x.shape[1], groups, vectors, encoded.x)
+    return Framed(
+        encoded.x, model, None, spec.model not in ANY_UNIT, encoded.notes, groups, vectors
+    )
 
 
 def groups_of(names: Sequence[str], columns: Sequence[str]) -> tuple[Group, ...]:
@@ -120,6 +129,36 @@ def groups_of(names: Sequence[str], columns: Sequence[str]) -> tuple[Group, ...]
         owner = max(texts, key=len, default=name)
         members.setdefault(owner, []).append(place)
     return tuple(Group(tuple(own), text=names[own[0]] != name) for name, own in members.items())
+
+
+def vectors_of(names: Sequence[str], groups: Sequence[Group], sizes: Floats) -> tuple[Group, ...]:
+    """Columns of numbers that are themselves numbered, like pc1, pc2, …, with their sizes.
+
+    They may be the coordinates of a vector, whose sizes beside one another mean something.
+
+    Args:
+        names: Of the features.
+        groups: As `groups_of` has them.
+        sizes: (d,) of the features, each in the unit of its column.
+    """
+    members: dict[str, list[int]] = {}
+    for place in sorted(group.columns[0] for group in groups if not group.text):
+        stem = names[place].rstrip(digits)
+        if stem != names[place]:
+            members.setdefault(stem, []).append(place)
+    return tuple(
+        Group(tuple(own), sizes=_beside(sizes[own]))
+        for own in members.values()
+        if len(own) >= _VECTOR
+    )
+
+
+def _beside(sizes: Floats) -> tuple[float, ...]:
+    """In units of their root mean square; none where all are too small for floating point."""
+    if sizes.max() == 0.0:
+        return ()
+    shares = sizes / sizes.max()
+    return tuple((shares / np.sqrt(np.mean(shares**2))).tolist())
 
 
 def _matrix(frame: "pd.DataFrame", spec: Columns, not_features: tuple[str, ...]) -> Framed:

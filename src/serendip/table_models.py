@@ -23,7 +23,11 @@ ANY_UNIT = ("linear", "sparse", *OWN_CONSTANT)
 
 
 def table_model(
-    name: str, n_features: int, groups: Sequence[Group], x: Array | None = None
+    name: str,
+    n_features: int,
+    groups: Sequence[Group],
+    vectors: Sequence[Group] = (),
+    x: Array | None = None,
 ) -> Model[Any]:
     """The model of this name.
 
@@ -31,26 +35,27 @@ def table_model(
         name: As in `model_names.MODELS`.
         n_features: d, the column of ones included where there is one.
         groups: Features that belong together; those of the column of ones are not used.
+        vectors: Features that may be the coordinates of one vector, with their sizes.
         x: (n, d) features of the whole pool, where they are at hand: a table of texts shows there.
     """
     d = n_features
     if name == "auto":
-        return _auto(d, groups, x)
+        return _auto(d, groups, vectors, x)
     models: dict[str, Model[Any]] = {
         "linear": LinearModel(d, constant_column=d - 1),
         "logistic": LogisticModel(d, constant_column=d - 1),
         "sparse": SparseLinearModel(d, constant_column=d - 1),
-        "gp": GaussianProcessModel(d, tuple(groups)),
+        "gp": GaussianProcessModel(d, tuple(groups), tuple(vectors)),
         "forest": ForestModel(d),
         "neural": NeuralModel(d),
     }
     return models[name]
 
 
-def _auto(d: int, groups: Sequence[Group], x: Array | None) -> AutoModel:
+def _auto(d: int, groups: Sequence[Group], vectors: Sequence[Group], x: Array | None) -> AutoModel:
     """Smooth functions, steps, and where all columns are texts a table of rows × columns."""
     members = [
-        Member("gp", GaussianProcessModel(d, tuple(groups))),
+        Member("gp", GaussianProcessModel(d, tuple(groups), tuple(vectors))),
         Member("forest", ForestModel(d)),
     ]
     table = None if x is None else table_member(x, groups)

@@ -13,7 +13,7 @@ from serendip.core.data import Block, Contenders, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.folds import contenders, optima
 from serendip.core.rng import stream
-from serendip.framing import Columns, frame_problem, groups_of
+from serendip.framing import Columns, frame_problem, groups_of, vectors_of
 from serendip.models.draws import gaussian_shortfall
 from serendip.models.gp import GaussianProcessModel
 from serendip.models.kernels import Group, additive, linear, radial, single_columns, weighted
@@ -288,6 +288,30 @@ def test_groups_come_from_the_names_of_features():
     )
 
 
+def test_numbered_columns_may_be_a_vector():
+    names = ("size", *(f"pc{k}" for k in range(1, 10)), "z1", "z2", *(f"lot={k}" for k in range(9)))
+    groups = groups_of(names, (*names[:12], "lot"))
+    found = vectors_of(names, groups, np.r_[5.0, np.full(8, 2.0), 1e-200, np.ones(11)])
+    (vector,) = found  # two columns are no vector, nor are the levels of a text
+    assert vector.columns == tuple(range(1, 10))
+    np.testing.assert_allclose(vector.sizes, [np.sqrt(9 / 8)] * 8 + [0.0], atol=1e-150)
+
+
+def test_sizes_of_a_vector_are_those_of_its_columns():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 9)) * np.arange(1.0, 10.0)
+    frame = pd.DataFrame(x, columns=[f"pc{k}" for k in range(9)]).assign(other=x[:, 0] ** 2, y=0.0)
+    framed = frame_problem(frame, Columns("gp"), ("y",), tuple(map(str, range(50))))
+    (vector,) = framed.model.vectors
+    spread = x.std(axis=0)
+    np.testing.assert_allclose(vector.sizes, spread / np.sqrt(np.mean(spread**2)))
+    by_column, by_vector = framed.model.posterior((), rng).partitions
+    assert by_column == framed.groups
+    assert by_vector == (Group((9,)), vector)
+
+
 def test_a_table_becomes_a_process_with_groups():
     import pandas as pd
 
@@ -307,6 +331,7 @@ def test_a_table_becomes_a_process_with_groups():
         ({"n_features": 2, "shape": 1.0}, "shape"),
         ({"n_features": 2, "n_waves": 1}, "n_waves"),
         ({"n_features": 2, "groups": (Group((0, 2)),)}, "columns 0 to 1"),
+        ({"n_features": 2, "vectors": (Group((0, 2)),)}, "columns 0 to 1"),
     ],
 )
 def test_bad_settings_are_refused(settings_, words):

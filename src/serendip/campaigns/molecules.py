@@ -9,7 +9,7 @@ import numpy as np
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.framing import Columns, Framed, frame_problem
-from serendip.models.kernels import single_columns
+from serendip.models.kernels import Group, single_columns
 from serendip.molecules import Fingerprinter
 from serendip.table_models import table_model
 from serendip.tables.columns import known_column, row_number
@@ -73,9 +73,14 @@ def frame_molecules(
     else:
         alone = frame.assign(**{column: np.arange(len(frame), dtype=float)})
         stub = frame_problem(alone, replace(spec, features=(column,), ignore=()), (), ids)
-        plain = replace(stub, x=stub.x[:, 1:], notes=(), groups=())
+        plain = replace(stub, x=stub.x[:, 1:], notes=(), groups=(), vectors=())
     x = np.concatenate([bits, plain.x], axis=1)  # a constant stays last
     shift = bits.shape[1]
     groups = (*single_columns(shift), *(group.moved(shift) for group in plain.groups))
-    model = table_model(spec.model, x.shape[1], groups)
-    return replace(plain, x=x, model=model, notes=(note, *plain.notes), groups=groups)
+    vectors = (
+        Group(tuple(range(shift))),
+        *(vector.moved(shift) for vector in plain.vectors),
+    )
+    model = table_model(spec.model, x.shape[1], groups, vectors)
+    notes = (note, *plain.notes)
+    return replace(plain, x=x, model=model, notes=notes, groups=groups, vectors=vectors)

@@ -12,6 +12,7 @@ of those is corrected for what was learnt, so that few labels do not buy many se
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -43,6 +44,9 @@ class GaussianProcessModel:
     n_features: int
     groups: Sequence[Group] | None = None
     """Columns that belong together; by default each stands alone."""
+    vectors: Sequence[Group] = ()
+    """Columns that may be the coordinates of one vector, such as principal components, with their
+    sizes: kernels are learnt with one relevance for all of them, besides those of the groups."""
     kernels: Sequence[Kernel] | None = None
     """What to average over; by default `default_kernels` of the groups."""
     learn: Sequence[float] = (0.5, 1.0, 2.0)
@@ -70,7 +74,7 @@ class GaussianProcessModel:
             )
         if self.n_waves < 2:
             raise InvalidInput(f"n_waves must be at least 2; got {self.n_waves}.")
-        for group in self.groups or ():
+        for group in (*(self.groups or ()), *self.vectors):
             if any(not 0 <= column < self.n_features for column in group.columns):
                 raise InvalidInput(
                     f"Groups must name columns 0 to {self.n_features - 1}; got {group.columns}."
@@ -82,7 +86,7 @@ class GaussianProcessModel:
         kernels = default_kernels(groups) if self.kernels is None else self.kernels
         prior = GaussianProcessPosterior(
             model=self,
-            groups=tuple(groups),
+            partitions=_partitions(groups, self.vectors),
             kernels=tuple(kernels),
             learn=tuple(self.learn) if self.kernels is None else (),
             x=np.empty((0, self.n_features)),
@@ -92,12 +96,22 @@ class GaussianProcessModel:
         return prior.absorb(seen)
 
 
+def _partitions(groups: Sequence[Group], vectors: Sequence[Group]) -> tuple[tuple[Group, ...], ...]:
+    """The groups, and where there are vectors these in place of the groups of their columns."""
+    if not vectors:
+        return (tuple(groups),)
+    inside = {column for vector in vectors for column in vector.columns}
+    others = (group for group in groups if inside.isdisjoint(group.columns))
+    return tuple(groups), (*others, *vectors)
+
+
 @dataclass(frozen=True, slots=True)
 class GaussianProcessPosterior:
     """A mixture of Gaussian processes."""
 
     model: GaussianProcessModel
-    groups: tuple[Group, ...]
+    partitions: tuple[tuple[Group, ...], ...]
+    """The columns in groups, each of which is to have one relevance; in one way or two."""
     kernels: tuple[Kernel, ...]
     """Those given."""
     learn: tuple[float, ...]
@@ -141,7 +155,10 @@ class GaussianProcessPosterior:
         shape = model.shape + 0.5 * t
         given = tuple((kernel, 0.0) for kernel in self.kernels)
         scale = Scale(model.shape, model.rate)
-        kernels = given + learnt_kernels(self.x, labels, self.groups, self.learn, scale)
+        learnt = (
+            learnt_kernels(self.x, labels, groups, self.learn, scale) for groups in self.partitions
+        )
+        kernels = (*given, *chain.from_iterable(learnt))
         evidence = np.empty((len(kernels), len(noise)))
         found = []
         for place, (kernel, correction) in enumerate(kernels):

@@ -1,7 +1,7 @@
 """Kernels: weighted sums of terms over groups of columns, and the families the model averages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -74,10 +74,12 @@ class Group:
     columns: Columns
     text: bool = False
     """Whether they are the levels of one text column."""
+    sizes: tuple[float, ...] = ()
+    """How large the columns are beside one another, in a unit they share; none for all 1."""
 
     def moved(self, by: int) -> "Group":
         """The same group where its columns stand `by` places further on."""
-        return Group(tuple(column + by for column in self.columns), self.text)
+        return replace(self, columns=tuple(column + by for column in self.columns))
 
 
 def single_columns(count: int) -> tuple[Group, ...]:

@@ -46,7 +46,7 @@ def learnt_kernels(
     Args:
         x: (t, d) what has been labelled.
         labels: (t,) in units of their own size.
-        groups: Columns that share a relevance.
+        groups: Columns that share a relevance, with their sizes.
         widths: Of the log relevances, increasing; each fit starts from the one before.
         scale: The prior of s².
     """
@@ -56,13 +56,14 @@ def learnt_kernels(
         ranks = np.argsort(labels, kind="stable")
         kept = np.sort(ranks[np.linspace(0, len(labels) - 1, _LABELS).round().astype(np.int64)])
         x, labels = x[kept], labels[kept]
-    owners = np.empty(x.shape[1], dtype=np.int64)
+    owners, sizes = np.empty(x.shape[1], dtype=np.int64), np.ones(x.shape[1])
     for place, group in enumerate(groups):
         owners[list(group.columns)] = place
+        sizes[list(group.columns)] = group.sizes or 1.0
     settings = np.r_[np.zeros(2 * len(groups)), _CENTRES]
     found = []
     for width in widths:
-        surface = _Surface(x, labels, owners, len(groups), width, scale)
+        surface = _Surface(x * sizes, labels, sizes, owners, len(groups), width, scale)
         settings = surface.climbed(settings)
         found.append((surface.kernel(settings), surface.correction(settings)))
     return tuple(found)
@@ -101,6 +102,8 @@ class _Surface:
 
     x: Floats
     labels: Floats
+    sizes: Floats
+    """(d,) what the columns were multiplied by."""
     owners: Ints
     """(d,) the group of each column."""
     n_groups: int
@@ -196,9 +199,10 @@ class _Surface:
     def kernel(self, settings: Floats) -> Kernel:
         parts = self._parts(settings)
         columns = tuple(range(self.x.shape[1]))
-        straight = Linear(columns, self.n_groups, tuple(parts.p[self.owners].tolist()))
+        p, q = (own[self.owners] * self.sizes**2 for own in (parts.p, parts.q))
+        straight = Linear(columns, self.n_groups, tuple(p.tolist()))
         length = float(np.sqrt(self.n_groups))
-        around = Radial(columns, length, 2.5, tuple(parts.q[self.owners].tolist()))
+        around = Radial(columns, length, 2.5, tuple(q.tolist()))
         return Kernel(
             ((float(parts.line), straight),), ((float(parts.bend), around),), "columns that matter"
         )

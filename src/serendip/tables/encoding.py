@@ -32,6 +32,8 @@ class Encoded:
     """(n, d), finite."""
     names: tuple[str, ...]
     """(d,) the column each feature comes from; `column=level` for a level of a text column."""
+    sizes: Floats
+    """(d,) what a feature of size 1 is in the unit of its column; 1 for what is no number."""
     notes: tuple[str, ...]
     """What was dropped, filled in or turned into categories; one sentence each."""
 
@@ -73,6 +75,7 @@ def encode_features(
     texts = {known_column(frame, name) for name in categories}
     blocks: list[Floats] = []
     names: list[str] = []
+    sizes: list[float] = []
     notes: list[str] = []
     remedy = ", or name the column as categories"
     for name in used:
@@ -87,12 +90,14 @@ def encode_features(
             levels, block, note = _indicators(column, missing, scaling)
             blocks.append(block)
             names += [f"{name}={level}" for level in levels]
+            sizes += [1.0] * len(levels)
             notes.append(note)
         else:
-            scaled, note = _scaled(column, numbers, missing, scaling)
+            scaled, size, note = _scaled(column, numbers, missing, scaling)
             if scaled is not None:
                 blocks.append(scaled[:, None])
                 names.append(str(name))
+                sizes.append(size)
             notes += [note] if note else []
     if not names:
         raise InvalidInput(
@@ -102,7 +107,9 @@ def encode_features(
     if constant:
         blocks.append(np.ones((len(frame), 1)))
         names.append("constant")
-    return Encoded(np.concatenate(blocks, axis=1), tuple(names), tuple(notes))
+        sizes.append(1.0)
+    x = np.concatenate(blocks, axis=1)
+    return Encoded(x, tuple(names), np.array(sizes), tuple(notes))
 
 
 def _used(frame: "pd.DataFrame", columns: Sequence[str] | None, ignore: Iterable[str]) -> list[str]:
@@ -129,8 +136,11 @@ def refuse_gaps(column: "Column", gaps: Ints) -> None:
 
 def _scaled(
     column: "Column", numbers: Floats, missing: str, scaling: str
-) -> tuple[Floats | None, str]:
-    """A numeric column, scaled, with a note where something was done to it; None if constant."""
+) -> tuple[Floats | None, float, str]:
+    """A numeric column, scaled, what it was divided by, and a note where something was done to it.
+
+    None if it is constant.
+    """
     check_finite(column, numbers)
     gaps = np.flatnonzero(np.isnan(numbers))
     if len(gaps) and missing == "error":
@@ -140,15 +150,16 @@ def _scaled(
     values = np.where(np.isnan(values), np.nanmean(values), values)
     spread = float(values.std())
     if values.max() == values.min() or spread == 0:
-        return None, f"Column {column.name!r} is the same in every row and was dropped."
+        return None, 0.0, f"Column {column.name!r} is the same in every row and was dropped."
     note = (
         f"Column {column.name!r} has no value in {row_list(column, gaps)}; the mean was filled in."
         if len(gaps)
         else ""
     )
     if scaling == "unit-norm":
-        return values / float(np.linalg.norm(values)), note
-    return (values - values.mean()) / spread, note
+        norm = float(np.linalg.norm(values))
+        return values / norm, top * norm, note
+    return (values - values.mean()) / spread, top * spread, note
 
 
 def _indicators(column: "Column", missing: str, scaling: str) -> tuple[list[str], Floats, str]:
