@@ -6,8 +6,10 @@ from typing import Any
 from serendip.core.arrays import Array
 from serendip.core.protocols import Model
 from serendip.models.auto import AutoModel, Member
+from serendip.models.factors import factors_of
 from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
+from serendip.models.kernel_terms import Levels
 from serendip.models.kernels import Group
 from serendip.models.linear import LinearModel
 from serendip.models.logistic import LogisticModel
@@ -36,7 +38,8 @@ def table_model(
         n_features: d, the column of ones included where there is one.
         groups: Features that belong together; those of the column of ones are not used.
         vectors: Features that may be the coordinates of one vector, with their sizes.
-        x: (n, d) features of the whole pool, where they are at hand: a table of texts shows there.
+        x: (n, d) features of the whole pool, where they are at hand: there it shows whether the
+            pool combines components.
     """
     d = n_features
     if name == "auto":
@@ -45,17 +48,27 @@ def table_model(
         "linear": LinearModel(d, constant_column=d - 1),
         "logistic": LogisticModel(d, constant_column=d - 1),
         "sparse": SparseLinearModel(d, constant_column=d - 1),
-        "gp": GaussianProcessModel(d, tuple(groups), tuple(vectors)),
+        "gp": _process(d, groups, vectors, x),
         "forest": ForestModel(d),
         "neural": NeuralModel(d),
     }
     return models[name]
 
 
+def _process(
+    d: int, groups: Sequence[Group], vectors: Sequence[Group], x: Array | None
+) -> GaussianProcessModel:
+    """With the components that the pool combines; texts alone are their own effects already."""
+    factors: tuple[Levels, ...] = ()
+    if x is not None and not all(group.text for group in groups):
+        factors = tuple(Levels.of(columns, x) for columns in factors_of(x))
+    return GaussianProcessModel(d, tuple(groups), tuple(vectors), factors)
+
+
 def _auto(d: int, groups: Sequence[Group], vectors: Sequence[Group], x: Array | None) -> AutoModel:
     """Smooth functions, steps, and where all columns are texts a table of rows × columns."""
     members = [
-        Member("gp", GaussianProcessModel(d, tuple(groups), tuple(vectors))),
+        Member("gp", _process(d, groups, vectors, x)),
         Member("forest", ForestModel(d)),
     ]
     table = None if x is None else table_member(x, groups)

@@ -7,7 +7,8 @@ weights proportional to the marginal likelihood, a multivariate t: a draw picks 
 s², then a path. Labels are measured in units of their own size, as in the linear model.
 
 Some kernels are given, others have relevances learnt from the labels (`relevance.py`); the weight
-of those is corrected for what was learnt, so that few labels do not buy many settings.
+of those is corrected for what was learnt, so that few labels do not buy many settings. Where the
+pool combines components (`factors.py`), some kernels give each an effect of its own.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import MomentsFn
 from serendip.models.draws import equal_weights
+from serendip.models.kernel_terms import Levels
 from serendip.models.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.label_scale import label_scale
 from serendip.models.paths import Path, PathDraws
@@ -47,8 +49,10 @@ class GaussianProcessModel:
     vectors: Sequence[Group] = ()
     """Columns that may be the coordinates of one vector, such as principal components, with their
     sizes: kernels are learnt with one relevance for all of them, besides those of the groups."""
+    factors: Sequence[Levels] = ()
+    """The components that the pool combines, where it does, each with its columns."""
     kernels: Sequence[Kernel] | None = None
-    """What to average over; by default `default_kernels` of the groups."""
+    """What to average over; by default `default_kernels` of the groups and the factors."""
     learn: Sequence[float] = (0.5, 1.0, 2.0)
     """Widths of the log relevances that are learnt besides the default kernels, increasing."""
     noise_ratios: Sequence[float] = (0.003, 0.015, 0.07, 0.3, 1.0)
@@ -74,21 +78,24 @@ class GaussianProcessModel:
             )
         if self.n_waves < 2:
             raise InvalidInput(f"n_waves must be at least 2; got {self.n_waves}.")
-        for group in (*(self.groups or ()), *self.vectors):
-            if any(not 0 <= column < self.n_features for column in group.columns):
+        named = [group.columns for group in (*(self.groups or ()), *self.vectors)]
+        for columns in (*named, *(factor.columns for factor in self.factors)):
+            if any(not 0 <= column < self.n_features for column in columns):
                 raise InvalidInput(
-                    f"Groups must name columns 0 to {self.n_features - 1}; got {group.columns}."
+                    f"Groups must name columns 0 to {self.n_features - 1}; got {columns}."
                 )
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "GaussianProcessPosterior":
         """The posterior given these observations; the generator is not used."""
         groups = single_columns(self.n_features) if self.groups is None else self.groups
-        kernels = default_kernels(groups) if self.kernels is None else self.kernels
+        kernels, learn = self.kernels, tuple[float, ...]()
+        if kernels is None:
+            kernels, learn = default_kernels(groups, self.factors), tuple(self.learn)
         prior = GaussianProcessPosterior(
             model=self,
             partitions=_partitions(groups, self.vectors),
             kernels=tuple(kernels),
-            learn=tuple(self.learn) if self.kernels is None else (),
+            learn=learn,
             x=np.empty((0, self.n_features)),
             y=np.empty(0),
             n_labels=0,

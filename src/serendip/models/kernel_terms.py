@@ -25,6 +25,9 @@ Relevance = tuple[float, ...]
 _ORTHOGONAL = 64
 """Columns up to which random directions are made orthogonal; with more they nearly are."""
 
+_SAME = 1e-6
+"""Marks closer than this, beside their size, are of one level: far more than rounding."""
+
 _ROWS = 64
 """Rows whose waves stay in the cache."""
 
@@ -111,6 +114,44 @@ class Waves:
     def diagonal(self, x: Floats) -> Floats:
         """(b,) ones."""
         return np.ones(len(x))
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """k(x, z) = 1 where some columns of x and z agree, all of them, and 0 otherwise.
+
+    A level, one combination of values, is told by its mark: the columns in a fixed direction.
+    """
+
+    columns: Columns
+    marks: tuple[float, ...]
+    """Of the levels, increasing."""
+
+    @classmethod
+    def of(cls, columns: Columns, x: Floats) -> "Levels":
+        """Those of these rows."""
+        _, first = np.unique(x[:, columns], axis=0, return_index=True)
+        return cls(columns, tuple(np.sort(_marks(columns, x[first])).tolist()))
+
+    def features(self, x: Floats) -> Floats:
+        """(b, levels) one of them 1, the others 0; all 0 where the level is not known."""
+        known, marks = np.array(self.marks), _marks(self.columns, x)
+        place = np.searchsorted(known, marks)
+        near = np.stack([np.maximum(place - 1, 0), np.minimum(place, len(known) - 1)])
+        apart = np.abs(known[near] - marks)
+        nearest = np.where(apart[0] <= apart[1], near[0], near[1])
+        found = np.zeros((len(x), len(known)))
+        found[np.arange(len(x)), nearest] = apart.min(axis=0) <= _SAME * (1.0 + np.abs(marks))
+        return found
+
+    def diagonal(self, x: Floats) -> Floats:
+        """(b,) ones, but for levels that are not known."""
+        return np.asarray(self.features(x).sum(axis=1))
+
+
+def _marks(columns: Columns, x: Floats) -> Floats:
+    """(b,) one number for each row; where the columns differ, so do the numbers."""
+    return np.asarray(x[:, columns] @ np.random.default_rng(0).standard_normal(len(columns)))
 
 
 def _waves(angle: Floats, sizes: Floats | float) -> Floats:

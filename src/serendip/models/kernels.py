@@ -11,6 +11,7 @@ from serendip.core.errors import InvalidInput
 from serendip.models.kernel_terms import (
     Columns,
     ExactTerm,
+    Levels,
     Linear,
     Radial,
     Sketch,
@@ -127,6 +128,13 @@ def tanimoto(groups: Sequence[Group]) -> Kernel:
     return Kernel(sketched=((1.0, Tanimoto(_all(groups))),), name="tanimoto")
 
 
+def components(factors: Sequence[Levels]) -> Kernel:
+    """An effect of each component of its own, whatever its columns say."""
+    return Kernel(
+        exact=tuple((1.0 / len(factors), factor) for factor in factors), name="components"
+    )
+
+
 def weighted(*parts: tuple[float, Kernel]) -> Kernel:
     """Σ w·k."""
     return Kernel(
@@ -142,12 +150,13 @@ def _all(groups: Sequence[Group]) -> Columns:
     return tuple(column for group in groups for column in group.columns)
 
 
-def default_kernels(groups: Sequence[Group]) -> tuple[Kernel, ...]:
+def default_kernels(groups: Sequence[Group], factors: Sequence[Levels] = ()) -> tuple[Kernel, ...]:
     """What is averaged over unless told: straight lines, smooth surfaces, and sums of both.
 
     One linear kernel; Matérn 5/2 over all columns at three lengthscales; half a linear kernel and
     half of that one; half a sum of one function per group and half of that one, at two, which for
-    texts alone would be the linear one again.
+    texts alone would be the linear one again. Where the pool combines components, also their own
+    effects, alone, with the Matérn kernel, and with that and the linear one.
     """
     full = radial(groups, 1.0, 2.5)
     lengths = () if all(group.text for group in groups) else (1.0, 2.0)
@@ -156,4 +165,14 @@ def default_kernels(groups: Sequence[Group]) -> tuple[Kernel, ...]:
         *(radial(groups, length, 2.5) for length in (0.5, 1.0, 2.0)),
         weighted((0.5, linear(groups)), (0.5, full)),
         *(weighted((0.5, additive(groups, length)), (0.5, full)) for length in lengths),
+        *(_with_components(components(factors), linear(groups), full) if factors else ()),
+    )
+
+
+def _with_components(own: Kernel, line: Kernel, full: Kernel) -> tuple[Kernel, ...]:
+    third = 1.0 / 3.0
+    return (
+        own,
+        weighted((0.5, own), (0.5, full)),
+        weighted((third, own), (third, line), (third, full)),
     )
