@@ -106,6 +106,8 @@ def test_policies_travel(policy):
         (lambda: SampleVIDS(power=0.0), "power"),
         (lambda: BudgetIDS(power=float("nan")), "power"),
         (lambda: BudgetIDS(opening=-1), "opening"),
+        (lambda: BudgetIDS(floor=-0.1), "floor"),
+        (lambda: BudgetIDS(floor=float("nan")), "floor"),
         (lambda: IDS(power=-1.0), "power"),
         (lambda: SampleVIDS(n_draws=1), "n_draws"),
         (lambda: UCB(width=-1.0), "width"),

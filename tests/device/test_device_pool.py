@@ -113,6 +113,8 @@ def test_bounds_hold_for_every_row(seed, n, d, block_rows, slab_rows, streamed, 
     peak = PeakTradeoff(draws.summary(best), best.best_mean)
     scores = [
         RatioScores(peak, 2.0), RatioScores(budget, 2.5), RegretScores(budget), RegretScores(peak),
+        RatioScores(peak, 2.0, 0.05), RatioScores(budget, 2.5, 0.05),
+        RatioScores(budget, 2.0, 1e-9),
         Optimism(posterior.moments(), 1.0),
     ]  # fmt: skip
     for score in scores:

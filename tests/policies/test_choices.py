@@ -65,7 +65,8 @@ def test_budget_ids_is_its_formula(seed, remaining):
     covariance = block.x @ posterior.covariance @ block.x.T
     gain = naive_budget_gain(values, remaining, covariance, 0.5)
     np.testing.assert_allclose(found.gain, gain, atol=1e-10)
-    choice = BudgetIDS(n_draws=50).choose(posterior, pool, remaining, stream(seed, "c"))
+    policy = BudgetIDS(n_draws=50, floor=0.0)
+    choice = policy.choose(posterior, pool, remaining, stream(seed, "c"))
     place = int(np.searchsorted(block.items, choice.item))
     assert choice.details["instant_regret"] == pytest.approx(found.regret[place], abs=1e-10)
     if remaining == 1:  # the last label: nothing it teaches will be used
@@ -102,10 +103,41 @@ def test_at_first_information_counts_for_more(opening, seen, remaining, share):
     tradeoff = draws.tradeoff(contenders(pool, optima(pool, draws, remaining)))
     power = 2 * remaining / (remaining - 1) * share
     expected = choose_by_ratio(pool, tradeoff, power, False, rng)
-    policy = BudgetIDS(n_draws=50, opening=opening)
+    policy = BudgetIDS(n_draws=50, opening=opening, floor=0.0)
     found = policy.choose(posterior, pool, remaining, stream(0, "c"))
     assert np.isfinite(expected.score)
     assert found.score == pytest.approx(expected.score)
+
+
+@pytest.mark.parametrize("remaining", [2, 7, 40])
+@pytest.mark.parametrize("floor", [0.3, 2.0])
+def test_what_a_label_costs_anyway_is_added_to_every_regret(remaining, floor):
+    """(Δ + c · mean Δ of the k cheapest contenders)^λ / g, by hand."""
+    rng = np.random.default_rng(remaining)
+    x = rng.standard_normal((200, 4))
+    pool, posterior = DensePool(x), LinearModel(4, 1.0, 0.5).posterior((), rng)
+    draws = posterior.sample(50, stream(0, "c"))
+    doubtful = contenders(pool, optima(pool, draws, remaining))
+    found = draws.tradeoff(doubtful)(Block(np.arange(200), x))
+    cost = floor * np.sort(found.regret[doubtful.items])[:remaining].mean()
+    power = 2 * remaining / (remaining - 1)
+    scores = power * np.log(found.regret + cost) - np.log(found.gain)
+    policy = BudgetIDS(n_draws=50, opening=0, floor=floor)
+    choice = policy.choose(posterior, pool, remaining, stream(0, "c"))
+    assert choice.item == int(np.argmin(scores))
+    assert choice.score == pytest.approx(scores.min())
+
+
+def test_what_is_sure_to_be_good_can_wait():
+    """One candidate is known to be the best, nine are in doubt: these are tried first."""
+    values = np.random.default_rng(0).standard_normal((400, 10))
+    values[:, 0] = 10.0
+    x = np.arange(10)[:, None]
+    pool, draws = DensePool(x), TableDraws(values, equal_weights(400), Gaussian(0.1))
+    tradeoff = draws.tradeoff(contenders(pool, optima(pool, draws, 3)))
+    rng = np.random.default_rng(1)
+    assert choose_by_ratio(pool, tradeoff, 2.0, False, rng).item == 0
+    assert choose_by_ratio(pool, tradeoff, 2.0, False, rng, floor=0.1).item != 0
 
 
 @pytest.mark.parametrize("remaining", [2, 5, 15])

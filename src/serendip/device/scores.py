@@ -82,8 +82,9 @@ def question(score: BlockFn[Scores]) -> Question | None:
         parts = _BudgetSpan(tradeoff.level, tradeoff.level_variance, noise)
     else:
         return None
-    power = score.power if isinstance(score, RatioScores) else None
-    return Question(forms, _ScoreSpan(parts, power))
+    if isinstance(score, RegretScores):
+        return Question(forms, _ScoreSpan(parts, None))
+    return Question(forms, _ScoreSpan(parts, score.power, score.floor))
 
 
 def _forms(mean: Floats, other: Floats | None, axes: Floats, sizes: Floats | None) -> Forms:
@@ -168,17 +169,18 @@ def _shortfall(mean: Tensor, variance: Tensor, room: float) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class _ScoreSpan:
-    """λ log Δ − log g, or Δ itself."""
+    """λ log(Δ + η) − log g, or Δ itself."""
 
     parts: "_PeakSpan | _BudgetSpan"
     power: float | None
+    floor: float = 0.0
 
     def __call__(self, mean: Span, joint: Span, first: Span, second: Span) -> Span:
         regret, gain = self.parts(mean, joint, first, second)
         if self.power is None:
             return regret
-        low = self.power * regret.low.log() - gain.high.log()
-        high = self.power * regret.high.log() - gain.low.log()
+        low = self.power * (regret.low + self.floor).log() - gain.high.log()
+        high = self.power * (regret.high + self.floor).log() - gain.low.log()
         room = _score_room(self.power)
         return Span(low - room - _ROOM * low.abs(), high + room + _ROOM * high.abs())
 
@@ -191,6 +193,7 @@ class Told:
     """A ratio in numbers, for kernels that bound it as they go along."""
 
     power: float
+    floor: float
     level: float
     level_variance: float
     noise_variance: float
@@ -251,6 +254,7 @@ def _told(span: Callable[[Span, Span, Span, Span], Span], scale: float) -> Told 
     level = parts.level if isinstance(parts, _BudgetSpan) else parts.best_mean
     return Told(
         power=span.power,
+        floor=span.floor,
         level=level,
         level_variance=parts.level_variance if isinstance(parts, _BudgetSpan) else 0.0,
         noise_variance=parts.noise_variance if isinstance(parts, _BudgetSpan) else 0.0,

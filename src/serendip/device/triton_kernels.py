@@ -186,7 +186,7 @@ def _squared(value, unit, wide, flushed):
 @triton.jit
 def _ratio_bounds(
     x, matrix, square, linear, residual, norm, room, low, high,
-    power, level, level_variance, noise, unit, most_room, settled, score_room, flushed,
+    power, floor, level, level_variance, noise, unit, most_room, settled, score_room, flushed,
     D: tl.constexpr, C: tl.constexpr, COLUMNS: tl.constexpr, TILE: tl.constexpr,
     ROWS: tl.constexpr, BUDGET: tl.constexpr,
 ):  # fmt: skip
@@ -219,8 +219,8 @@ def _ratio_bounds(
     else:
         least, most, gain_less, gain_more = nearest, farthest, less, more
     least = tl.maximum(least - settled, 0.0)
-    below = power * tl.log(least) - tl.log(gain_more)
-    above = power * tl.log(tl.maximum(most, 0.0)) - tl.log(gain_less)
+    below = power * tl.log(least + floor) - tl.log(gain_more)
+    above = power * tl.log(tl.maximum(most, 0.0) + floor) - tl.log(gain_less)
     tl.store(low + rows, below - score_room - most_room * tl.abs(below))
     above = above + score_room + most_room * tl.abs(above)
     above = tl.where(above == above, above, float("inf"))
@@ -228,7 +228,7 @@ def _ratio_bounds(
 
 
 def ratio_bounds(half, matrix, square, linear, residual, norm, room, block_rows, told):
-    """What λ log Δ − log g of each row is at least, and at most for the best of every few rows.
+    """The least that λ log(Δ + η) − log g of each row is, and the most for the best of a few rows.
 
     The same sums as in `scores.py`, which says what they mean, in one pass over the pool.
     """
@@ -237,7 +237,7 @@ def ratio_bounds(half, matrix, square, linear, residual, norm, room, block_rows,
     high = torch.empty(n_rows // tile, dtype=torch.float32, device=half.device)
     _ratio_bounds[(n_rows // tile,)](
         half, matrix, square, linear, residual, norm, room, low, high,
-        told.power, told.level, told.level_variance, told.noise_variance,
+        told.power, told.floor, told.level, told.level_variance, told.noise_variance,
         told.unit, told.room, told.settled, told.score_room, told.flushed,
         D=half.shape[1], C=len(matrix), COLUMNS=min(len(matrix), 64), TILE=tile,
         ROWS=block_rows, BUDGET=told.budget, num_warps=4,

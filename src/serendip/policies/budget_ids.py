@@ -14,16 +14,22 @@ What is learnt now can serve the k − 1 labels after this one and no more. So t
 the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret. And a model
 that infers its scales cannot say after a few labels what is good enough: over the first tenth of
 the budget, 20 labels at most, the exponent grows from nearly nothing, λ_k (t + 1) / min(20, T/10).
+
+Nor do candidates that seem sure of their place among the k best come first, for they stay where
+they are, and what seems sure may not be: to every Δ is added η = c · the mean Δ of the k cheapest,
+what a label must be expected to cost anyway. Among candidates that cost less than that, the more
+informative comes first.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.random import Generator
 
-from serendip.core.data import Choice
+from serendip.core.data import Block, Choice, Contenders, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import contenders, optima
-from serendip.core.protocols import Pool, Posterior
+from serendip.core.protocols import BlockFn, Pool, Posterior
 from serendip.policies.ratio import (
     check_n_draws,
     check_power,
@@ -33,6 +39,8 @@ from serendip.policies.ratio import (
 
 _TENTH = 0.1
 """Of the budget, which the opening may take."""
+_LIKELY = 2048
+"""Contenders among which the cheapest are looked for, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +55,16 @@ class BudgetIDS:
     """Draw from the best two-point mixture instead of taking the best single candidate."""
     opening: int = 20
     """Labels at most until λ counts fully; 0 where the scales of the model are given."""
+    floor: float = 0.3
+    """c; 0 where the scales of the model are given."""
 
     def __post_init__(self) -> None:
         check_power(self.power)
         check_n_draws(self.n_draws)
         if self.opening < 0:
             raise InvalidInput(f"opening must be 0 labels or more; got {self.opening}.")
+        if not (np.isfinite(self.floor) and self.floor >= 0):
+            raise InvalidInput(f"floor must be 0 or more; got {self.floor}.")
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """The candidate with the lowest information ratio against the budget."""
@@ -63,9 +75,17 @@ class BudgetIDS:
         if left == 1:
             return choose_cheapest(pool, tradeoff, rng)
         power = self.power * left / (left - 1) * self._share(posterior.n_labels, remaining)
-        return choose_by_ratio(pool, tradeoff, power, self.randomised, rng)
+        floor = self.floor and self.floor * _expected(tradeoff, doubtful, left)
+        return choose_by_ratio(pool, tradeoff, power, self.randomised, rng, floor)
 
     def _share(self, seen: int, remaining: int) -> float:
         """How far λ counts, with so many labels seen and as many left."""
         opening = min(self.opening, _TENTH * (seen + remaining))
         return 1.0 if seen + 1 >= opening else (seen + 1) / opening
+
+
+def _expected(tradeoff: BlockFn[Tradeoff], doubtful: Contenders, count: int) -> float:
+    """The mean Δ of the k cheapest, looked for among the contenders; of many, the likeliest."""
+    likely = np.sort(np.argsort(-doubtful.share, kind="stable")[: max(2 * count, _LIKELY)])
+    found = tradeoff(Block(doubtful.items[likely], doubtful.x[likely]))
+    return float(np.sort(found.regret)[:count].mean())

@@ -60,32 +60,35 @@ class PeakBounds:
 
 @dataclass(frozen=True, slots=True)
 class RatioScores:
-    """λ log Δ − log g, then larger gain, then larger mean."""
+    """λ log(Δ + η) − log g, then larger gain, then larger mean."""
 
     tradeoff: BlockFn[Tradeoff]
     power: float
+    floor: float = 0.0
+    """η"""
 
     def __call__(self, block: Block) -> Scores:
         found = self.tradeoff(block)
-        score = log_ratio(found.regret, found.gain, self.power)
+        score = log_ratio(found.regret + self.floor, found.gain, self.power)
         return Scores((score, -found.gain, -found.mean))
 
     def bounded(self, around: Ellipsoid) -> "RatioFloor | None":
         """The lowest the ratio could be."""
         best = best_case(self.tradeoff, around)
-        return None if best is None else RatioFloor(best, self.power)
+        return None if best is None else RatioFloor(best, self.power, self.floor)
 
 
 @dataclass(frozen=True, slots=True)
 class RatioFloor:
-    """λ log Δ − log g at the least Δ and the largest g."""
+    """λ log(Δ + η) − log g at the least Δ and the largest g."""
 
     best: BoundFn[Tradeoff]
     power: float
+    floor: float
 
     def __call__(self, sight: Sight) -> Scores:
         found = self.best(sight)
-        return Scores((log_ratio(found.regret, found.gain, self.power),))
+        return Scores((log_ratio(found.regret + self.floor, found.gain, self.power),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +112,23 @@ def choose_cheapest(pool: Pool, tradeoff: BlockFn[Tradeoff], rng: Generator) -> 
 
 
 def choose_by_ratio(
-    pool: Pool, tradeoff: BlockFn[Tradeoff], power: float, randomised: bool, rng: Generator
+    pool: Pool,
+    tradeoff: BlockFn[Tradeoff],
+    power: float,
+    randomised: bool,
+    rng: Generator,
+    floor: float = 0.0,
 ) -> Choice:
-    """The candidate with the lowest Δ^λ / g, or one drawn from the best two-point mixture."""
+    """The candidate with the lowest (Δ + η)^λ / g, or one drawn from the best two-point mixture."""
     key = int(rng.integers(2**63 - 1))
     if randomised:
         items, front = frontier(pool, tradeoff)
-        best = two_point(front.regret, front.gain, power)
+        best = two_point(front.regret + floor, front.gain, power)
         if np.isfinite(best.log_ratio):
             mixed = best.second if rng.random() < best.chance else best.first
             return _explained(pool, int(items[mixed]), best.log_ratio, tradeoff)
     # A regret of zero is to be had, or nothing is to be learnt: no mixture can do better.
-    found = lowest(pool, RatioScores(tradeoff, power), key)
+    found = lowest(pool, RatioScores(tradeoff, power, floor), key)
     return _explained(pool, found.item, found.score, tradeoff)
 
 
