@@ -216,9 +216,8 @@ def replayed(name, descriptors):
 def test_intervals_hold_on_replayed_campaigns(name, descriptors, horizon):
     x, table = replayed(name, descriptors)
     model = LinearModel(x.shape[1], constant_column=x.shape[1] - 1)
-    few = table.pools[::3] if name == "cncci" else table.pools
     hits = []
-    for pool in table.pools if FULL else few:
+    for pool in table.pools:
         world = table_world(x, table.pool(pool))
         for policy in NAMES:
             for seed in range(5000, 5002 if FULL else 5001):
