@@ -122,13 +122,20 @@ def test_the_same_command_continues_after_kill_9(lab):
     def command(out):
         return [sys.executable, "-c", run, "pool", "import", "x.npy", "--out", out]
 
+    def written():
+        try:
+            return [(path.name, path.stat().st_size) for path in sorted(lab.glob("disk*/*"))]
+        except FileNotFoundError:  # renamed while it was looked at
+            return None
+
     subprocess.run(command("straight"), check=True, capture_output=True)
     kills = 0
-    for later in (0.0, 0.02, 0.05):  # seconds after the first file of the folder
+    for later in (0.0, 0.02, 0.05):  # seconds after it has begun to write
+        before = written()
         with subprocess.Popen(
             command("disk"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
-            while process.poll() is None and not any(lab.glob("disk*/*")):
+            while process.poll() is None and written() == before:
                 time.sleep(0.001)
             try:
                 process.wait(later)
