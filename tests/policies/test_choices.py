@@ -94,7 +94,7 @@ def test_budget_ids_is_its_formula(seed, remaining):
     ],
 )
 def test_at_first_information_counts_for_more(opening, seen, remaining, share):
-    """λ k / (k − 1) (t + 1) / min(opening, T / 10), where that is ten labels; then λ k / (k − 1)."""
+    """λ k / (k − 1) (t + 1) / min(opening, T / 10), if that is ten labels; then λ k / (k − 1)."""
     rng = np.random.default_rng(seen)
     x = rng.standard_normal((seen + 3 * remaining, 4))
     pool, posterior = DensePool(x), LinearModel(4, 1.0, 0.5).posterior((), rng)

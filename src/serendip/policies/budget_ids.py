@@ -58,7 +58,7 @@ class BudgetIDS:
     randomised: bool = False
     """Draw from the best two-point mixture instead of taking the best single candidate."""
     opening: int = 20
-    """Labels at most until λ counts fully, ten or more; 0 where the scales of the model are given."""
+    """Labels at most until λ counts fully, ten or more; 0 where the model's scales are given."""
     floor: float = 0.25
     """c; 0 where the scales of the model are given."""
 
