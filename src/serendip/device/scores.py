@@ -169,7 +169,7 @@ def _shortfall(mean: Tensor, variance: Tensor, room: float) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class _ScoreSpan:
-    """λ log max(Δ, η) − log g, or Δ itself."""
+    """λ log(Δ + η) − log g, or Δ itself."""
 
     parts: "_PeakSpan | _BudgetSpan"
     power: float | None
@@ -179,8 +179,8 @@ class _ScoreSpan:
         regret, gain = self.parts(mean, joint, first, second)
         if self.power is None:
             return regret
-        low = self.power * regret.low.clamp(min=self.floor).log() - gain.high.log()
-        high = self.power * regret.high.clamp(min=self.floor).log() - gain.low.log()
+        low = self.power * (regret.low + self.floor).log() - gain.high.log()
+        high = self.power * (regret.high + self.floor).log() - gain.low.log()
         room = _score_room(self.power)
         return Span(low - room - _ROOM * low.abs(), high + room + _ROOM * high.abs())
 

@@ -219,8 +219,8 @@ def _ratio_bounds(
     else:
         least, most, gain_less, gain_more = nearest, farthest, less, more
     least = tl.maximum(least - settled, 0.0)
-    below = power * tl.log(tl.maximum(least, floor)) - tl.log(gain_more)
-    above = power * tl.log(tl.maximum(most, floor)) - tl.log(gain_less)
+    below = power * tl.log(least + floor) - tl.log(gain_more)
+    above = power * tl.log(tl.maximum(most, 0.0) + floor) - tl.log(gain_less)
     tl.store(low + rows, below - score_room - most_room * tl.abs(below))
     above = above + score_room + most_room * tl.abs(above)
     above = tl.where(above == above, above, float("inf"))
@@ -228,7 +228,7 @@ def _ratio_bounds(
 
 
 def ratio_bounds(half, matrix, square, linear, residual, norm, room, block_rows, told):
-    """Of λ log max(Δ, η) − log g the least of each row, and the most for the best of a few rows.
+    """The least that λ log(Δ + η) − log g of each row is, and the most for the best of a few rows.
 
     The same sums as in `scores.py`, which says what they mean, in one pass over the pool.
     """

@@ -16,11 +16,10 @@ that infers its scales cannot say after a few labels what is good enough: over t
 the budget, 20 labels at most, the exponent grows from nearly nothing, λ_k (t + 1) / min(20, T/10);
 but not where that would be fewer than ten labels, which cost more than they teach.
 
-In what order the labels are spent does not matter, only on what. The k cheapest candidates are the
-plan; one that is sure of its place there can wait, and what teaches more should come first. So no Δ
-counts for less than η = c · Δ_(k), a share of the most that a label of the plan is expected to
-cost. With c = 1 the whole plan would go by what it teaches; but what is doubtful can wait as well,
-until more is known of it, so that trying it now has its price.
+Nor do candidates that seem sure of their place among the k best come first, for they stay where
+they are, and what seems sure may not be: to every Δ is added η = c · the mean Δ of the k cheapest,
+what a label must be expected to cost anyway. Among candidates that cost less than that, the more
+informative comes first.
 """
 
 from dataclasses import dataclass
@@ -49,7 +48,7 @@ _LIKELY = 2048
 
 @dataclass(frozen=True, slots=True)
 class BudgetIDS:
-    """Minimise max(Δ(x), η)^λₖ / g(x) against the remaining budget."""
+    """Minimise Δ(x)^λₖ / g(x) against the remaining budget."""
 
     power: float = 2.0
     """λ, what the exponent is while the budget is large."""
@@ -59,7 +58,7 @@ class BudgetIDS:
     """Draw from the best two-point mixture instead of taking the best single candidate."""
     opening: int = 20
     """Labels at most until λ counts fully, ten or more; 0 where the model's scales are given."""
-    floor: float = 0.25
+    floor: float = 0.3
     """c; 0 where the scales of the model are given."""
 
     def __post_init__(self) -> None:
@@ -79,7 +78,7 @@ class BudgetIDS:
         if left == 1:
             return choose_cheapest(pool, tradeoff, rng)
         power = self.power * left / (left - 1) * self._share(posterior.n_labels, remaining)
-        floor = self.floor and self.floor * _dearest(tradeoff, doubtful, left)
+        floor = self.floor and self.floor * _expected(tradeoff, doubtful, left)
         return choose_by_ratio(pool, tradeoff, power, self.randomised, rng, floor)
 
     def _share(self, seen: int, remaining: int) -> float:
@@ -88,8 +87,8 @@ class BudgetIDS:
         return 1.0 if opening < _FEWEST or seen + 1 >= opening else (seen + 1) / opening
 
 
-def _dearest(tradeoff: BlockFn[Tradeoff], doubtful: Contenders, count: int) -> float:
-    """The largest Δ of the k cheapest, looked for among the contenders; of many, the likeliest."""
+def _expected(tradeoff: BlockFn[Tradeoff], doubtful: Contenders, count: int) -> float:
+    """The mean Δ of the k cheapest, looked for among the contenders; of many, the likeliest."""
     likely = np.sort(np.argsort(-doubtful.share, kind="stable")[: max(2 * count, _LIKELY)])
     found = tradeoff(Block(doubtful.items[likely], doubtful.x[likely]))
-    return float(np.sort(found.regret)[:count][-1])
+    return float(np.sort(found.regret)[:count].mean())

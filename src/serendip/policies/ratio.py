@@ -60,7 +60,7 @@ class PeakBounds:
 
 @dataclass(frozen=True, slots=True)
 class RatioScores:
-    """λ log max(Δ, η) − log g, then larger gain, then larger mean."""
+    """λ log(Δ + η) − log g, then larger gain, then larger mean."""
 
     tradeoff: BlockFn[Tradeoff]
     power: float
@@ -69,7 +69,7 @@ class RatioScores:
 
     def __call__(self, block: Block) -> Scores:
         found = self.tradeoff(block)
-        score = log_ratio(np.maximum(found.regret, self.floor), found.gain, self.power)
+        score = log_ratio(found.regret + self.floor, found.gain, self.power)
         return Scores((score, -found.gain, -found.mean))
 
     def bounded(self, around: Ellipsoid) -> "RatioFloor | None":
@@ -80,7 +80,7 @@ class RatioScores:
 
 @dataclass(frozen=True, slots=True)
 class RatioFloor:
-    """λ log max(Δ, η) − log g at the least Δ and the largest g."""
+    """λ log(Δ + η) − log g at the least Δ and the largest g."""
 
     best: BoundFn[Tradeoff]
     power: float
@@ -88,7 +88,7 @@ class RatioFloor:
 
     def __call__(self, sight: Sight) -> Scores:
         found = self.best(sight)
-        return Scores((log_ratio(np.maximum(found.regret, self.floor), found.gain, self.power),))
+        return Scores((log_ratio(found.regret + self.floor, found.gain, self.power),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +119,11 @@ def choose_by_ratio(
     rng: Generator,
     floor: float = 0.0,
 ) -> Choice:
-    """The candidate with the lowest max(Δ, η)^λ / g, or one from the best two-point mixture."""
+    """The candidate with the lowest (Δ + η)^λ / g, or one drawn from the best two-point mixture."""
     key = int(rng.integers(2**63 - 1))
     if randomised:
         items, front = frontier(pool, tradeoff)
-        best = two_point(np.maximum(front.regret, floor), front.gain, power)
+        best = two_point(front.regret + floor, front.gain, power)
         if np.isfinite(best.log_ratio):
             mixed = best.second if rng.random() < best.chance else best.first
             return _explained(pool, int(items[mixed]), best.log_ratio, tradeoff)
