@@ -11,6 +11,7 @@ import typer
 from serendip.cli.campaign_options import MODEL_HELP
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
 from serendip.cli.show import Format
+from serendip.cli.table_options import Edges, Features, Id, Ignore, MatrixColumns, Rank, Rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,25 +40,13 @@ def backtest(
         list[str] | None, typer.Option(help="A policy to run; repeat for more. Default: all.")
     ] = None,
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "",
-    features: Annotated[
-        list[str] | None, typer.Option(help="A column to use; repeat for more. Default: all.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; repeat for more.")
-    ] = None,
-    id: Annotated[str | None, typer.Option(help="The column that names the candidates.")] = None,
-    rows: Annotated[
-        list[str] | None, typer.Option(help="Low rank: a column that names the rows; repeatable.")
-    ] = None,
-    columns: Annotated[
-        list[str] | None, typer.Option(help="Low rank: one that names the columns; repeatable.")
-    ] = None,
-    rank: Annotated[
-        int | None, typer.Option(min=1, help="Low rank: the most it may be. Default: inferred.")
-    ] = None,
-    edges: Annotated[
-        Path | None, typer.Option(help="Graph: a table with two columns of ids.")
-    ] = None,
+    features: Features = None,
+    ignore: Ignore = None,
+    id: Id = None,
+    rows: Rows = None,
+    columns: MatrixColumns = None,
+    rank: Rank = None,
+    edges: Edges = None,
     batch: Annotated[int, typer.Option(help="Labels bought at once.")] = 1,
     repeats: Annotated[int, typer.Option(help="Runs of each policy.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,

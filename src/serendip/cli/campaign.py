@@ -18,6 +18,7 @@ from serendip.cli.campaign_options import (
 )
 from serendip.cli.engine_options import Address, PoolEngine, ScanWith, Shards
 from serendip.cli.show import Format
+from serendip.cli.table_options import Edges, Features, Id, Ignore, MatrixColumns, Rank, Rows
 
 
 def init(
@@ -32,7 +33,7 @@ def init(
         str | None, typer.Option(help="The column results are written in; may be new.")
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Experiments there is money for.")] = None,
-    id: Annotated[str | None, typer.Option(help="The column that names the candidates.")] = None,
+    id: Id = None,
     minimize: Annotated[
         bool | None, typer.Option("--minimize", help="Smaller labels are better.")
     ] = None,
@@ -53,24 +54,12 @@ def init(
         Path | None, typer.Option(help="A table of ids and labels known already.")
     ] = None,
     smiles: Annotated[str | None, typer.Option(help="The column of molecules, as SMILES.")] = None,
-    rows: Annotated[
-        list[str] | None, typer.Option(help="Low rank: a column that names the rows; repeatable.")
-    ] = None,
-    columns: Annotated[
-        list[str] | None, typer.Option(help="Low rank: one that names the columns; repeatable.")
-    ] = None,
-    rank: Annotated[
-        int | None, typer.Option(help="Low rank: the most it may be. Default: inferred.")
-    ] = None,
-    edges: Annotated[
-        Path | None, typer.Option(help="Graph: a table with two columns of ids.")
-    ] = None,
-    features: Annotated[
-        list[str] | None, typer.Option(help="A column to use; repeat for more. Default: all.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; repeat for more.")
-    ] = None,
+    rows: Rows = None,
+    columns: MatrixColumns = None,
+    rank: Rank = None,
+    edges: Edges = None,
+    features: Features = None,
+    ignore: Ignore = None,
     nominal: Annotated[
         list[str] | None, typer.Option(help="A column of numbers that are names; repeat for more.")
     ] = None,
