@@ -22,6 +22,7 @@ from worlds import PROBLEMS
 POLICIES = {
     "ids": BudgetIDS(n_draws=40),
     "ids-randomised": BudgetIDS(n_draws=40, randomised=True),
+    "ids-scales-known": BudgetIDS(n_draws=40, scales_known=True),
     "vids": SampleVIDS(n_draws=40),
     "vids-randomised": SampleVIDS(n_draws=40, randomised=True, power=0.7),
     "ids-exact": IDS(),
@@ -105,9 +106,7 @@ def test_policies_travel(policy):
     [
         (lambda: SampleVIDS(power=0.0), "power"),
         (lambda: BudgetIDS(power=float("nan")), "power"),
-        (lambda: BudgetIDS(opening=-1), "opening"),
-        (lambda: BudgetIDS(floor=-0.1), "floor"),
-        (lambda: BudgetIDS(floor=float("nan")), "floor"),
+        (lambda: BudgetIDS(n_draws=0), "n_draws"),
         (lambda: IDS(power=-1.0), "power"),
         (lambda: SampleVIDS(n_draws=1), "n_draws"),
         (lambda: UCB(width=-1.0), "width"),

@@ -7,5 +7,5 @@ from serendip.core.protocols import Policy
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.spec import POLICIES
 
-RIVALS: Mapping[str, Policy[Any]] = {**POLICIES, "ids": BudgetIDS(opening=0, floor=0.0)}
+RIVALS: Mapping[str, Policy[Any]] = {**POLICIES, "ids": BudgetIDS(scales_known=True)}
 """Every policy by its name."""

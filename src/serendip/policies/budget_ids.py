@@ -11,15 +11,21 @@ nothing about who is among the best, but a model that must learn its scales need
 β = 0 and with β = 1 the regret was larger on one table or another (docs/policies.md).
 
 What is learnt now can serve the k − 1 labels after this one and no more. So the exponent grows as
-the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret. And a model
-that infers its scales cannot say after a few labels what is good enough: over the first tenth of
-the budget, 20 labels at most, the exponent grows from nearly nothing, λ_k (t + 1) / min(20, T/10);
-but not where that would be fewer than ten labels, which cost more than they teach.
+the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
 
-Nor do candidates that seem sure of their place among the k best come first, for they stay where
-they are, and what seems sure may not be: to every Δ is added η = c · the mean Δ of the k cheapest,
-what a label must be expected to cost anyway. Among candidates that cost less than that, the more
-informative comes first.
+A model that infers its scales from the labels is sure too soon of what is good enough, and three
+things hold `ids` back where the scales are not known:
+
+- With t labels seen no more than 2(t + 1) candidates count as good enough, however many labels are
+  left: f_(k) becomes f_(a), a = min(k, 2(t + 1)). Else ten mediocre labels may be all it takes to
+  settle for more of the same, while whole components were never tried.
+- Over the first tenth of the budget, 20 labels at most, the exponent grows from nearly nothing,
+  λ_k (t + 1) / min(20, T/10); but not where that would be fewer than ten labels, which cost more
+  than they teach.
+- Candidates that seem sure of their place do not come first, for they stay where they are, and what
+  seems sure may not be: to every Δ is added η = 0.3 · the mean Δ of the k cheapest, what a label
+  must be expected to cost anyway. Among candidates that cost less than that, the more informative
+  comes first.
 """
 
 from dataclasses import dataclass
@@ -28,7 +34,6 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.data import Block, Choice, Contenders, Tradeoff
-from serendip.core.errors import InvalidInput
 from serendip.core.folds import contenders, optima
 from serendip.core.protocols import BlockFn, Pool, Posterior
 from serendip.policies.ratio import (
@@ -38,17 +43,19 @@ from serendip.policies.ratio import (
     choose_cheapest,
 )
 
-_TENTH = 0.1
-"""Of the budget, which the opening may take."""
-_FEWEST = 10
-"""Labels that an opening needs."""
+_ENOUGH = 2
+"""Candidates that may be good enough, for each label seen and the one to come."""
+_OPENING, _TENTH, _FEWEST = 20, 0.1, 10
+"""Labels at most, share of the budget at most, and labels at least, until λ counts fully."""
+_FLOOR = 0.3
+"""η over the mean Δ of the k cheapest."""
 _LIKELY = 2048
 """Contenders among which the cheapest are looked for, at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetIDS:
-    """Minimise Δ(x)^λₖ / g(x) against the remaining budget."""
+    """Minimise (Δ(x) + η)^λₖ / g(x) against the remaining budget."""
 
     power: float = 2.0
     """λ, what the exponent is while the budget is large."""
@@ -56,35 +63,35 @@ class BudgetIDS:
     """M; 30 or fewer are biased."""
     randomised: bool = False
     """Draw from the best two-point mixture instead of taking the best single candidate."""
-    opening: int = 20
-    """Labels at most until λ counts fully, ten or more; 0 where the model's scales are given."""
-    floor: float = 0.3
-    """c; 0 where the scales of the model are given."""
+    scales_known: bool = False
+    """Whether the model was told its scales, as in simulations, and can be believed at once."""
 
     def __post_init__(self) -> None:
         check_power(self.power)
         check_n_draws(self.n_draws)
-        if self.opening < 0:
-            raise InvalidInput(f"opening must be 0 labels or more; got {self.opening}.")
-        if not (np.isfinite(self.floor) and self.floor >= 0):
-            raise InvalidInput(f"floor must be 0 or more; got {self.floor}.")
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """The candidate with the lowest information ratio against the budget."""
+        seen = posterior.n_labels
         draws = posterior.sample(self.n_draws, rng)
-        doubtful = contenders(pool, optima(pool, draws, remaining))
-        tradeoff = draws.tradeoff(doubtful)
         left = min(remaining, len(pool))
+        sure = self.scales_known or left == len(pool)  # all will be labelled: nothing is to settle
+        aim = left if sure else min(left, _ENOUGH * (seen + 1))
+        doubtful = contenders(pool, optima(pool, draws, aim))
+        tradeoff = draws.tradeoff(doubtful)
         if left == 1:
             return choose_cheapest(pool, tradeoff, rng)
-        power = self.power * left / (left - 1) * self._share(posterior.n_labels, remaining)
-        floor = self.floor and self.floor * _expected(tradeoff, doubtful, left)
+        power, floor = self.power * left / (left - 1), 0.0
+        if not self.scales_known:
+            power *= _share(seen, remaining)
+            floor = _FLOOR * _expected(tradeoff, doubtful, left)
         return choose_by_ratio(pool, tradeoff, power, self.randomised, rng, floor)
 
-    def _share(self, seen: int, remaining: int) -> float:
-        """How far λ counts, with so many labels seen and as many left."""
-        opening = min(self.opening, _TENTH * (seen + remaining))
-        return 1.0 if opening < _FEWEST or seen + 1 >= opening else (seen + 1) / opening
+
+def _share(seen: int, remaining: int) -> float:
+    """How far λ counts, with so many labels seen and as many left."""
+    opening = min(_OPENING, _TENTH * (seen + remaining))
+    return 1.0 if opening < _FEWEST or seen + 1 >= opening else (seen + 1) / opening
 
 
 def _expected(tradeoff: BlockFn[Tradeoff], doubtful: Contenders, count: int) -> float:
