@@ -13,12 +13,9 @@ nothing about who is among the best, but a model that must learn its scales need
 What is learnt now can serve the k − 1 labels after this one and no more. So the exponent grows as
 the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
 
-A model that infers its scales from the labels is sure too soon of what is good enough, and three
+A model that infers its scales from the labels is sure too soon of what is good enough, and two
 things hold `ids` back where the scales are not known:
 
-- With t labels seen no more than 2(t + 1) candidates count as good enough, however many labels are
-  left: f_(k) becomes f_(a), a = min(k, 2(t + 1)). Else ten mediocre labels may be all it takes to
-  settle for more of the same, while whole components were never tried.
 - Over the first tenth of the budget, 20 labels at most, the exponent grows from nearly nothing,
   λ_k (t + 1) / min(20, T/10); but not where that would be fewer than ten labels, which cost more
   than they teach.
@@ -43,8 +40,6 @@ from serendip.policies.ratio import (
     choose_cheapest,
 )
 
-_ENOUGH = 2
-"""Candidates that may be good enough, for each label seen and the one to come."""
 _OPENING, _TENTH, _FEWEST = 20, 0.1, 10
 """Labels at most, share of the budget at most, and labels at least, until λ counts fully."""
 _FLOOR = 0.3
@@ -72,18 +67,15 @@ class BudgetIDS:
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """The candidate with the lowest information ratio against the budget."""
-        seen = posterior.n_labels
         draws = posterior.sample(self.n_draws, rng)
-        left = min(remaining, len(pool))
-        sure = self.scales_known or left == len(pool)  # all will be labelled: nothing is to settle
-        aim = left if sure else min(left, _ENOUGH * (seen + 1))
-        doubtful = contenders(pool, optima(pool, draws, aim))
+        doubtful = contenders(pool, optima(pool, draws, remaining))
         tradeoff = draws.tradeoff(doubtful)
+        left = min(remaining, len(pool))
         if left == 1:
             return choose_cheapest(pool, tradeoff, rng)
         power, floor = self.power * left / (left - 1), 0.0
         if not self.scales_known:
-            power *= _share(seen, remaining)
+            power *= _share(posterior.n_labels, remaining)
             floor = _FLOOR * _expected(tradeoff, doubtful, left)
         return choose_by_ratio(pool, tradeoff, power, self.randomised, rng, floor)
 
