@@ -105,7 +105,7 @@ def test_the_kernels_say_what_they_are():
     x = described((5, 4), (2, 2))
     factors = tuple(Levels.of(columns, x) for columns in factors_of(x))
     kernels = default_kernels(single_columns(4), factors)
-    assert len(kernels) == len(default_kernels(single_columns(4))) + 3
+    assert len(kernels) == len(default_kernels(single_columns(4))) + 2
     np.testing.assert_allclose(components(factors).diagonal(x), 1.0)
     for kernel in kernels:
         matrix = kernel.matrix(x, x)

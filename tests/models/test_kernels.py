@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from serendip.core.errors import InvalidInput
-from serendip.models.kernel_terms import Linear, Radial, Tanimoto, Waves
+from serendip.models.kernel_terms import Levels, Linear, Radial, Tanimoto, Waves
 from serendip.models.kernels import (
     Group,
     Kernel,
@@ -145,3 +145,12 @@ def test_the_default_family_is_moderate():
 def test_bad_settings_are_refused(make, words):
     with pytest.raises(InvalidInput, match=words):
         make()
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_no_kernel_is_a_plane_or_a_sum_alone(texts):
+    """Where effects add up among the labels a policy chose, such a one is sure of all the rest."""
+    factors = (Levels((0, 1), (0.0, 1.0)), Levels((2,), (0.0, 1.0)))
+    groups = tuple(Group((column,), text=texts) for column in range(3))
+    for kernel in default_kernels(groups, factors):
+        assert sum(weight for weight, _ in kernel.sketched) >= 1.0 / 3.0

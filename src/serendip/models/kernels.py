@@ -151,17 +151,19 @@ def _all(groups: Sequence[Group]) -> Columns:
 
 
 def default_kernels(groups: Sequence[Group], factors: Sequence[Levels] = ()) -> tuple[Kernel, ...]:
-    """What is averaged over unless told: straight lines, smooth surfaces, and sums of both.
+    """What is averaged over unless told: smooth surfaces, and these with straight lines and sums.
 
-    One linear kernel; Matérn 5/2 over all columns at three lengthscales; half a linear kernel and
-    half of that one; half a sum of one function per group and half of that one, at two, which for
-    texts alone would be the linear one again. Where the pool combines components, also their own
-    effects, alone, with the Matérn kernel, and with that and the linear one.
+    Matérn 5/2 over all columns at three lengthscales; half a linear kernel and half of that one;
+    half a sum of one function per group and half of that one, at two, which for texts alone would
+    be the linear one again. Where the pool combines components, also their own effects, with the
+    Matérn kernel, and with that and the linear one.
+
+    Nothing is a plane or a sum alone. Labels that a policy chose lie where effects do add up, and
+    a kernel that knows no more would be sure of all the rest (docs/models.md).
     """
     full = radial(groups, 1.0, 2.5)
     lengths = () if all(group.text for group in groups) else (1.0, 2.0)
     return (
-        linear(groups),
         *(radial(groups, length, 2.5) for length in (0.5, 1.0, 2.0)),
         weighted((0.5, linear(groups)), (0.5, full)),
         *(weighted((0.5, additive(groups, length)), (0.5, full)) for length in lengths),
@@ -172,7 +174,6 @@ def default_kernels(groups: Sequence[Group], factors: Sequence[Levels] = ()) -> 
 def _with_components(own: Kernel, line: Kernel, full: Kernel) -> tuple[Kernel, ...]:
     third = 1.0 / 3.0
     return (
-        own,
         weighted((0.5, own), (0.5, full)),
         weighted((third, own), (third, line), (third, full)),
     )
