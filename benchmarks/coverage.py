@@ -2,12 +2,14 @@
 
     python benchmarks/coverage.py                        auto, ten repeats
     python benchmarks/coverage.py --models auto gp       which model
+    python benchmarks/coverage.py --chosen-by ids        labels that a policy chose
     python benchmarks/coverage.py --problems pndc --repeats 3 --first 100
 
-A quarter, half and all of the budget's labels are picked at random, the model is fitted to them,
-and the labels of all other candidates are compared with its intervals: mean ± 1.28 standard
-deviations of a label. A problem of several pools counts by their mean. In per cent, mean ± standard
-error over repeats; `promising` is the tenth of the candidates with the highest mean.
+A quarter, half and all of the budget's labels are picked at random, or by a policy with `auto`; the
+model is fitted to them, and the labels of all other candidates are compared with its intervals:
+mean ± 1.28 standard deviations of a label. A problem of several pools counts by their mean. In per
+cent, mean ± standard error over repeats; `promising` is the tenth of the candidates with the
+highest mean. `rmse` and `density` (mean logarithm, no label below −5) are of all of them.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from serendip.backtest_plans import planned
+from serendip.backtests import backtest
 from serendip.core.folds import everything
 from serendip.core.rng import stream
 from serendip.parallel import run_all
@@ -26,30 +29,52 @@ EIGHTY = 1.2816
 SHARES = (0.25, 0.5, 1.0)
 
 
-def covered(task):
-    """The share of labels that lie in their intervals: of all candidates, and of the promising."""
-    problem, pool_name, model, share, seed = task
+FLOOR = -5.0
+
+
+def picks(frame, problem, pool_name, policy, seed):
+    """What is labelled, in order."""
+    budget = BUDGETS[problem]
+    if policy is None:
+        return stream(seed, "labels", pool_name).permutation(len(frame))[:budget]
+    played = backtest(
+        frame, "y", budget=budget, policies=[policy], columns=columns(problem, frame, "auto"),
+        seed=seed, repeats=1, jobs=1,
+    )  # fmt: skip
+    return played.steps["item"].to_numpy()
+
+
+def compared(task):
+    """How the models foretell what has not been labelled, at each share of the budget."""
+    problem, pool_name, models, policy, seed = task
     frame, budget = tables(problem)[pool_name], BUDGETS[problem]
-    plan = planned(frame, "y", None, columns(problem, frame, model), False, budget, 1)
-    pool, oracle, count = plan.world.pool, plan.world.oracle, max(2, round(share * budget))
-    picked = stream(seed, "labels", pool_name).choice(len(pool), count, replace=False)
-    seen = [oracle.reveal(int(item), stream(seed, "label", item)) for item in picked]
-    posterior = plan.model.posterior(seen, stream(seed, "fit"))
-    for item in picked:
-        pool = pool.without(int(item))
-    rest = everything(pool)
+    order = picks(frame, problem, pool_name, policy, seed)
+    found = []
+    for model in models:
+        plan = planned(frame, "y", None, columns(problem, frame, model), False, budget, 1)
+        for share in SHARES:
+            picked = order[: max(2, round(share * budget))]
+            seen = [plan.world.oracle.reveal(int(i), stream(seed, "label", i)) for i in picked]
+            posterior = plan.model.posterior(seen, stream(seed, "fit"))
+            pool = plan.world.pool
+            for item in picked:
+                pool = pool.without(int(item))
+            rest = everything(pool)
+            about = judged(posterior, rest, frame["y"].to_numpy()[rest.items])
+            found.append({"problem": problem, "model": model, "labels": len(picked), **about})
+    return found
+
+
+def judged(posterior, rest, truth):
     mean, deviation = posterior.moments()(rest)
-    width = EIGHTY * np.sqrt(deviation**2 + posterior.noise_variance)
-    truth = np.array([oracle.reveal(int(i), stream(seed, "label", i)).y[0] for i in rest.items])
-    inside = np.abs(truth - mean) <= width
-    promising = mean >= np.quantile(mean, 0.9)
+    variance = deviation**2 + posterior.noise_variance
+    inside = np.abs(truth - mean) <= EIGHTY * np.sqrt(variance)
+    density = -0.5 * ((truth - mean) ** 2 / variance + np.log(2.0 * np.pi * variance))
     return {
-        "problem": problem,
-        "model": model,
-        "labels": count,
-        "seed": seed,
         "all": 100.0 * inside.mean(),
-        "promising": 100.0 * inside[promising].mean(),
+        "promising": 100.0 * inside[mean >= np.quantile(mean, 0.9)].mean(),
+        "rmse": np.sqrt(np.mean((truth - mean) ** 2)),
+        "density": np.maximum(density, FLOOR).mean(),
     }
 
 
@@ -60,20 +85,22 @@ def main():
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--chosen-by", help="a policy; random labels by default")
     options = parser.parse_args()
     tasks = [
-        (problem, pool, model, share, seed)
+        (problem, pool, options.models, options.chosen_by, seed)
         for problem in options.problems
-        for model in options.models
-        for share in SHARES
         for seed in range(options.first, options.first + options.repeats)
         for pool in tables(problem)
     ]
-    runs = pd.DataFrame([run for _, run in run_all(covered, tasks, options.jobs)])
+    runs = pd.DataFrame(
+        {**run, "seed": tasks[index][-1]}
+        for index, found in run_all(compared, tasks, options.jobs)
+        for run in found
+    )
     by = ["problem", "model", "labels"]
-    means = runs.groupby([*by, "seed"], sort=False)[["all", "promising"]].mean()
-    found = means.groupby(by, sort=False).agg(["mean", "sem"]).round(1)
-    print(found.to_string())
+    means = runs.groupby([*by, "seed"], sort=False)[["all", "promising", "rmse", "density"]].mean()
+    print(means.groupby(by, sort=False).agg(["mean", "sem"]).round(3).to_string())
 
 
 if __name__ == "__main__":

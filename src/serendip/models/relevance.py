@@ -23,7 +23,7 @@ from serendip.models.kernel_terms import Linear, Radial, norms
 from serendip.models.kernels import Group, Kernel
 
 _CENTRES = (np.log(0.05), np.log(0.5), np.log(0.05))
-"""Of log a, log b and the log noise ratio; planes reach far, so few labels shall not rely on them."""
+"""Of log a, log b and the log noise ratio; planes reach far, so labels must ask for them."""
 _WIDTHS = (1.0, 1.0, 1.5)
 _BOUNDS = ((-5.0, 3.0), (-5.0, 3.0), (-7.0, 2.0))
 _REACH = (-8.0, 4.0)
