@@ -172,3 +172,14 @@ def test_units_that_mean_nothing_do_little_harm():
         for seed in range(6)
     ]
     assert np.mean(losses) < 0.02
+
+
+def test_planes_of_numbers_must_be_asked_for():
+    """Three labels ask for nothing: then planes of numbers count for less than those of names."""
+    x, y = np.eye(3), np.array([0.1, 0.5, 0.3])
+    shares = []
+    for text in (False, True):
+        groups = tuple(Group((column,), text=text) for column in range(3))
+        kernel, _ = learnt_kernels(x, y, groups, (0.5,), SCALE)[0]
+        shares.append(kernel.exact[0][0])
+    assert shares[0] < 0.2 < shares[1]

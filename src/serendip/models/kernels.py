@@ -158,12 +158,14 @@ def default_kernels(groups: Sequence[Group], factors: Sequence[Levels] = ()) -> 
     be the linear one again. Where the pool combines components, also their own effects, with the
     Matérn kernel, and with that and the linear one.
 
-    Nothing is a plane or a sum alone. Labels that a policy chose lie where effects do add up, and
-    a kernel that knows no more would be sure of all the rest (docs/models.md).
+    Of numbers nothing is a plane or a sum alone. Labels that a policy chose lie where effects do
+    add up, and a kernel that knows no more would be sure of all the rest (docs/models.md). What
+    was said of a name reaches no other, so texts alone may also add up.
     """
-    full = radial(groups, 1.0, 2.5)
-    lengths = () if all(group.text for group in groups) else (1.0, 2.0)
+    full, names = radial(groups, 1.0, 2.5), all(group.text for group in groups)
+    lengths = () if names else (1.0, 2.0)
     return (
+        *((linear(groups),) if names else ()),
         *(radial(groups, length, 2.5) for length in (0.5, 1.0, 2.0)),
         weighted((0.5, linear(groups)), (0.5, full)),
         *(weighted((0.5, additive(groups, length)), (0.5, full)) for length in lengths),

@@ -22,8 +22,11 @@ from serendip.core.arrays import Floats, Ints
 from serendip.models.kernel_terms import Linear, Radial, norms
 from serendip.models.kernels import Group, Kernel
 
-_CENTRES = (np.log(0.05), np.log(0.5), np.log(0.05))
-"""Of log a, log b and the log noise ratio; planes reach far, so labels must ask for them."""
+_PLANE = 0.05
+"""Where a is expected: planes reach far, so labels must ask for them. Those of names do not."""
+_PLANE_OF_NAMES = 0.5
+_BEND, _NOISE = 0.5, 0.05
+"""Likewise b and the noise ratio."""
 _WIDTHS = (1.0, 1.0, 1.5)
 _BOUNDS = ((-5.0, 3.0), (-5.0, 3.0), (-7.0, 2.0))
 _REACH = (-8.0, 4.0)
@@ -60,11 +63,11 @@ def learnt_kernels(
     for place, group in enumerate(groups):
         owners[list(group.columns)] = place
         sizes[list(group.columns)] = group.sizes or 1.0
-    settings = np.r_[np.zeros(2 * len(groups)), _CENTRES]
-    found = []
+    plane = _PLANE_OF_NAMES if all(group.text for group in groups) else _PLANE
+    settings, found = None, []
     for width in widths:
-        surface = _Surface(x * sizes, labels, sizes, owners, len(groups), width, scale)
-        settings = surface.climbed(settings)
+        surface = _Surface(x * sizes, labels, sizes, owners, len(groups), width, scale, plane)
+        settings = surface.climbed(surface.centre if settings is None else settings)
         found.append((surface.kernel(settings), surface.correction(settings)))
     return tuple(found)
 
@@ -109,11 +112,16 @@ class _Surface:
     n_groups: int
     width: float
     scale: Scale
+    plane: float = _PLANE
+
+    @property
+    def centre(self) -> Floats:
+        """Of the prior."""
+        return np.asarray(np.r_[np.zeros(2 * self.n_groups), np.log((self.plane, _BEND, _NOISE))])
 
     @property
     def _prior(self) -> tuple[Floats, Floats]:
-        count = 2 * self.n_groups
-        return np.r_[np.zeros(count), _CENTRES], np.r_[np.full(count, self.width), _WIDTHS]
+        return self.centre, np.r_[np.full(2 * self.n_groups, self.width), _WIDTHS]
 
     def correction(self, settings: Floats) -> float:
         """−½ Σ z² − ½ Σ log(1 + width² F), with F_j = ½ tr (A⁻¹ ∂_jA)²."""
