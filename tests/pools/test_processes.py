@@ -152,12 +152,13 @@ def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
 
 
 PARENT = """
-import sys, time
+import signal, time
 import numpy as np
 from serendip.pools.processes import ProcessExecutor
 from serendip.pools.sources import ArraySource
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     executor = ProcessExecutor(ArraySource(np.zeros((300, 2)), 100), 3)
     print(*executor.pids, flush=True)
     time.sleep(600)
