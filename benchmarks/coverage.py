@@ -27,9 +27,8 @@ from suite import BUDGETS, columns, tables
 EIGHTY = 1.2816
 """Standard deviations on either side that hold 80 % of a Gaussian."""
 SHARES = (0.25, 0.5, 1.0)
-
-
 FLOOR = -5.0
+"""No label counts for less than this log density: one surprise shall not decide."""
 
 
 def picks(frame, problem, pool_name, policy, seed):
