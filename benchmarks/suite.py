@@ -61,7 +61,8 @@ def tables(problem):
 
 def embedded(edges, n, count=20):
     """Where nodes lie: leading eigenvectors of the adjacency, each degree counted for more by the
-    mean degree, and every node's row of length 1 (Qin and Rohe 2013). No label is used."""
+    mean degree, and every node's row of length 1 (Qin and Rohe 2013). No label is used.
+    """
     half = sp.coo_matrix((np.ones(len(edges)), edges.T), shape=(n, n))
     adjacency = (half + half.T).tocsr()
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
