@@ -25,7 +25,7 @@ from serendip.models.factors import factors_of
 from serendip.models.kernel_terms import Levels, Radial
 from serendip.parallel import run_all
 from suite import BUDGETS, ROWS, tables
-from told import told
+from told import told, with_error
 
 DRAWS = 300
 NOISE = 0.02
@@ -184,15 +184,10 @@ def main():
             found = np.array([by_index[index] for index in range(len(tasks))])
             base = found if base is None else base
             print(
-                f"{name} {form}: {_told(found)}, worst {found.max():.1f}, "
-                f"in pairs {_told(found - base)} ({len(found)})",
+                f"{name} {form}: {with_error(found)}, worst {found.max():.1f}, "
+                f"in pairs {with_error(found - base)} ({len(found)})",
                 flush=True,
             )
-
-
-def _told(runs):
-    error = runs.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan
-    return f"{runs.mean():.2f} ± {error:.2f}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a policy could reach on a table of names with a model that was told all but the yields.
+"""What a policy could reach on a table of names with a model that was told how much names matter.
 
     python benchmarks/told.py                            ids, UCB and greedy, ten repeats
     python benchmarks/told.py --policies ids --repeats 3
@@ -77,6 +77,12 @@ def regret(task):
     return np.sort(y)[-budget:].sum() - y[list(trace.items)].sum()
 
 
+def with_error(runs):
+    """Mean ± standard error."""
+    error = runs.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan
+    return f"{runs.mean():.2f} ± {error:.2f}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--problems", nargs="+", choices=ROWS, default=list(ROWS))
@@ -91,8 +97,7 @@ def main():
         for policy in options.policies:
             tasks = [(problem_and_model, policy, BUDGETS[problem], seed) for seed in seeds]
             runs = np.array([one for _, one in run_all(regret, tasks, options.jobs)])
-            error = runs.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan
-            print(f"{problem} {policy}: {runs.mean():.2f} ± {error:.2f} ({len(runs)})", flush=True)
+            print(f"{problem} {policy}: {with_error(runs)} ({len(runs)})", flush=True)
 
 
 if __name__ == "__main__":
