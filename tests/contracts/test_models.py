@@ -5,9 +5,10 @@ import pytest
 
 from serendip.core.data import Block
 from serendip.core.folds import contenders, everything, optima
-from serendip.core.protocols import SupportsMoments
+from serendip.core.protocols import SupportsLookahead, SupportsMoments
 from serendip.core.rng import stream
 from serendip.models.graph import GraphPosterior
+from serendip.models.logistic import LogisticPosterior
 from worlds import PROBLEMS
 
 
@@ -106,3 +107,21 @@ def test_moments_agree_with_draws(state):
     heavy = isinstance(posterior, GraphPosterior) and posterior.fits and not posterior.n_labels
     near = 0.25 if heavy else 0.1
     np.testing.assert_allclose(np.median(spread / (deviation + 1e-12)), 1.0, atol=near)
+
+
+def test_a_label_to_come_leaves_means_as_they_are_on_average(state):
+    """What is expected after the label, over its outcomes, is what is expected now."""
+    posterior, pool, _ = state
+    if not isinstance(posterior, SupportsLookahead):
+        pytest.skip("does not look ahead")
+    others = everything(pool)
+    some = Block(others.items[2:5], others.x[2:5])
+    mean, chances, after = posterior.lookahead(others)(some)
+    assert after.shape == (3, chances.shape[1], len(others))
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    now = np.einsum("bq,bqn->bn", chances, after)
+    # A Laplace approximation moves by one Newton step, which is not quite Bayes' rule.
+    near = 0.1 if isinstance(posterior, LogisticPosterior) else 1e-9
+    np.testing.assert_allclose(now, np.broadcast_to(now[0], now.shape), atol=near)
+    np.testing.assert_allclose(now[0][2:5], mean, atol=near)
+    assert np.all(np.diff(after[np.arange(3), :, np.arange(2, 5)], axis=1) >= -1e-12)

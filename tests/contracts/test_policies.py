@@ -40,7 +40,17 @@ ONLY_ON = {
     "ids-exact-set": ("finite",),
     "oful": ("linear",),
     "glm-ucb": ("logistic",),
-    "ens": ("linear", "logistic", "finite"),
+    "ens": (
+        "linear",
+        "logistic",
+        "finite",
+        "gp",
+        "forest",
+        "neural",
+        "estimator",
+        "matrix",
+        "auto",
+    ),
 }
 PAIRS = [(policy, problem) for policy in POLICIES for problem in PROBLEMS]
 

@@ -15,10 +15,19 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.arrays import Floats
-from serendip.core.data import Observation
+from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
-from serendip.core.protocols import Draws, Model, MomentsFn, SupportsHeldOut
+from serendip.core.protocols import (
+    BlockFn,
+    Draws,
+    Model,
+    MomentsFn,
+    SupportsHeldOut,
+    SupportsLookahead,
+    require,
+)
 from serendip.models.blend import BlendedDraws, BlendedMoments
+from serendip.models.lookahead import MixedLookahead, Outlook
 
 _PRIOR_LABELS = 5.0
 """c"""
@@ -108,6 +117,12 @@ class AutoPosterior:
         """Mean and standard deviation over the mixture."""
         parts, weights = self._counted
         return BlendedMoments(tuple(part.moments() for part in parts), weights)
+
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
+        """The mean over the members of what each expects."""
+        parts, weights = self._counted
+        able = [require(part, SupportsLookahead, by=self) for part in parts]
+        return MixedLookahead(tuple(part.lookahead(others) for part in able), weights)
 
     def held_out(self) -> Floats:
         """(t,) log Σ_j w_j p_j(y_i | y_−i)."""

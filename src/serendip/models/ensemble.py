@@ -25,6 +25,7 @@ from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.calibration import SLOPES, Calibration, Scale, Unseen, bounded
 from serendip.models.draws import LinearDraws, LogisticDraws, equal_weights
+from serendip.models.lookahead import LinearLookahead, Outlook
 
 _ROWS = 2048
 """Rows refined at once."""
@@ -95,6 +96,13 @@ class Ensemble:
     def moments(self) -> "EnsembleMoments":
         """Exact mean and standard deviation of f."""
         return EnsembleMoments(self)
+
+    @property
+    def law(self) -> tuple[Floats, Floats]:
+        """Mean and covariance of the coefficients: the first is 1, all others standard normal."""
+        mean = np.zeros(self.width)
+        mean[0] = 1.0
+        return mean, np.diag(1.0 - mean)
 
     def coefficients(self, size: int, rng: Generator) -> Floats:
         """(size, 1 + K + d + 1) ones for the mean, and z, w and u of fresh draws."""
@@ -226,15 +234,22 @@ class EnsemblePosterior:
     def sample(self, size: int, rng: Generator) -> EnsembleDraws:
         """Fresh draws."""
         theta = self.ensemble.coefficients(size, rng)
-        mean = np.zeros(theta.shape[1])
-        mean[0] = 1.0
-        likelihood, covariance = Gaussian(self.noise_variance), np.diag(1.0 - mean)
+        mean, covariance = self.ensemble.law
+        likelihood = Gaussian(self.noise_variance)
         linear = LinearDraws(theta, equal_weights(size), mean, covariance, likelihood)
         return EnsembleDraws(self.ensemble, linear)
 
     def moments(self) -> MomentsFn:
         """Exact mean and standard deviation of f."""
         return EnsembleMoments(self.ensemble)
+
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
+        """As for linear functions of the features."""
+        mean, covariance = self.ensemble.law
+        there = self.ensemble(others.x)
+        return Featured(
+            self.ensemble, LinearLookahead(mean, covariance, there, self.noise_variance)
+        )
 
     def held_out(self) -> Floats:
         """(t,) log p(y_i | the other labels), by members that have not seen label i."""

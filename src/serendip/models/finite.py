@@ -20,9 +20,7 @@ from serendip.core.groups import Groups
 from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import SampledMoments, TableDraws, equal_weights
-
-_NODES, _RAW = np.polynomial.hermite_e.hermegauss(7)
-_MASSES = _RAW / _RAW.sum()
+from serendip.models.lookahead import Outlook, SampledLookahead
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +96,9 @@ class FinitePosterior:
         targets = best.items if ordered else np.sort(best.items, axis=1)
         return ExactInformation(self.atoms(), Groups.of(targets, best.weights))
 
-    def lookahead(self, others: Block) -> BlockFn[tuple[Floats, Floats, Floats]]:
-        """Means of the others given each outcome of the label of x."""
-        return FiniteLookahead(self.atoms(), np.asarray(others.x)[:, 0].astype(np.int64))
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
+        """Exact for binary labels; for Gaussian ones by moments."""
+        return SampledLookahead.of(self.atoms(), others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,28 +139,3 @@ class ExactInformation:
 
 def _coin(chance: Floats) -> Floats:
     return np.asarray(entr(chance) + entr(1.0 - chance))
-
-
-@dataclass(frozen=True, slots=True)
-class FiniteLookahead:
-    """Exact for binary labels; for Gaussian ones by moments at seven Gauss–Hermite points."""
-
-    atoms: TableDraws
-    others: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-
-    def __call__(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        here = np.asarray(self.atoms.values(block), dtype=np.float64)
-        there = self.atoms.table[:, self.others]
-        weights = self.atoms.weights
-        mean = here @ weights
-        likelihood = self.atoms.likelihood
-        if isinstance(likelihood, Gaussian):
-            centred = here - mean[:, None]
-            spread = np.sqrt(centred**2 @ weights + likelihood.noise_variance)
-            shift = (centred * weights) @ there / spread[:, None]
-            after = weights @ there + shift[:, None, :] * _NODES[:, None]
-            return mean, np.tile(_MASSES, (len(mean), 1)), after
-        chances = np.stack([1.0 - mean, mean], axis=1)
-        joint = np.stack([(1.0 - here) * weights @ there, here * weights @ there], axis=1)
-        safe = np.where(chances > 0, chances, 1.0)
-        return mean, chances, joint / safe[:, :, None]

@@ -24,12 +24,13 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.likelihood import Gaussian
-from serendip.core.protocols import MomentsFn
+from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import equal_weights
 from serendip.models.kernel_terms import Levels
 from serendip.models.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.label_scale import label_scale
-from serendip.models.paths import Path, PathDraws
+from serendip.models.lookahead import Outlook, ProcessLookahead
+from serendip.models.paths import Company, Path, PathDraws
 from serendip.models.process import Fit, held_out_density, mixture_moments
 from serendip.models.relevance import Scale, learnt_kernels
 
@@ -252,6 +253,11 @@ class GaussianProcessPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation over the mixture."""
         return ProcessMoments(self.fits)
+
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
+        """By the exact mean and covariance of the mixture, whose weights stay as they are."""
+        company = Company.of(self.fits, np.asarray(others.x, dtype=np.float64))
+        return ProcessLookahead(company, self.noise_variance)
 
     def held_out(self) -> Floats:
         """(t,) log p(y_i | the other labels); exact but for what was learnt with y_i."""

@@ -24,10 +24,9 @@ from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LinearDraws, equal_weights
 from serendip.models.label_scale import label_scale
+from serendip.models.lookahead import LinearLookahead, Outlook
 
 # Gauss–Hermite with seven points: exact for the smooth part of what ENS integrates.
-_NODES, _RAW = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(7))
-_MASSES = _RAW / _RAW.sum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +300,8 @@ class LinearPosterior:
         width = np.sqrt(2.0 * np.log(1.0 / failure) + max(0.0, shrinkage)) + np.sqrt(len(widths))
         return LinearMoments(self.mean, self.covariance, float(width))
 
-    def lookahead(self, others: Block) -> BlockFn[tuple[Floats, Floats, Floats]]:
-        """m′ = m + C[:, x] z / √(C[x, x] + σ²) at seven Gauss–Hermite points z."""
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
+        """By the exact mean and covariance."""
         x = np.asarray(others.x, dtype=np.float64)
         return LinearLookahead(self.mean, self.covariance, x, self.noise_variance)
 
@@ -319,22 +318,3 @@ class LinearMoments:
         x = np.asarray(block.x, dtype=np.float64)
         variance = np.einsum("bd,bd->b", x @ self.covariance, x)
         return x @ self.mean, self.width * np.sqrt(np.clip(variance, 0.0, None))
-
-
-@dataclass(frozen=True, slots=True)
-class LinearLookahead:
-    """How the means of the others move with the label of each candidate of a block."""
-
-    mean: Floats
-    covariance: Floats
-    others: Floats
-    """(n, d)"""
-    noise_variance: float
-
-    def __call__(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        x = np.asarray(block.x, dtype=np.float64)
-        reach = x @ self.covariance
-        variance = np.clip(np.einsum("bd,bd->b", reach, x), 0.0, None) + self.noise_variance
-        shift = (reach @ self.others.T) / np.sqrt(variance)[:, None]
-        after = (self.others @ self.mean) + shift[:, None, :] * _NODES[:, None]
-        return x @ self.mean, np.tile(_MASSES, (len(x), 1)), after

@@ -25,6 +25,7 @@ from serendip.core.likelihood import Bernoulli
 from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LogisticDraws, equal_weights
+from serendip.models.lookahead import MixedLookahead, Outlook
 
 _NODES, _RAW = np.polynomial.hermite_e.hermegauss(15)
 _MASSES = _RAW / _RAW.sum()
@@ -172,7 +173,7 @@ class LogisticPosterior:
         prior = np.diag(1.0 / self.best.widths)
         return DesignNorm(self.best.mode, Cholesky.of(self.x.T @ self.x + prior))
 
-    def lookahead(self, others: Block) -> BlockFn[tuple[Floats, Floats, Floats]]:
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
         """Chances of the others after a miss and after a hit, each by one Newton step."""
         x = np.asarray(others.x, dtype=np.float64)
         parts = tuple(LogisticLookahead(fit.mode, fit.precision.inverse(), x) for fit in self.kept)
@@ -254,7 +255,7 @@ class LogisticLookahead:
     others: Floats
     """(n, d)"""
 
-    def __call__(self, block: Block) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, block: Block) -> Outlook:
         x = np.asarray(block.x, dtype=np.float64)
         reach = x @ self.covariance
         score = x @ self.mode
@@ -271,22 +272,6 @@ class LogisticLookahead:
             for label in (0.0, 1.0)
         ]
         return chance, np.stack([1.0 - chance, chance], axis=1), np.stack(after, axis=1)
-
-
-@dataclass(frozen=True, slots=True)
-class MixedLookahead:
-    """The same for a mixture, whose weights move with the label by Bayes' rule."""
-
-    parts: tuple[LogisticLookahead, ...]
-    weights: Floats
-
-    def __call__(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        found = [part(block) for part in self.parts]
-        pairs = list(zip(self.weights, found, strict=True))
-        mean = np.asarray(sum(weight * one[0] for weight, one in pairs))
-        chances = np.asarray(sum(weight * one[1] for weight, one in pairs))
-        after = np.asarray(sum((weight * one[1])[:, :, None] * one[2] for weight, one in pairs))
-        return mean, chances, after / np.maximum(chances, 1e-300)[:, :, None]
 
 
 def _mackay(score: Floats, variance: Floats) -> Floats:

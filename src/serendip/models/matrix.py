@@ -19,14 +19,15 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Observation
+from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
-from serendip.core.protocols import MomentsFn
+from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
 from serendip.models.entries import checked_entries
 from serendip.models.label_scale import far_apart, label_scale
 from serendip.models.left_out import left_out
+from serendip.models.lookahead import Outlook, SampledLookahead
 from serendip.models.matrix_groups import group_of
 from serendip.models.matrix_lines import Lines
 from serendip.models.matrix_sweeps import (
@@ -196,6 +197,10 @@ class MatrixPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of each entry over all chains."""
         return SampledMoments(self._draws(np.arange(self.model.n_chains)))
+
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
+        """By the tables of all chains."""
+        return SampledLookahead.of(self._draws(np.arange(self.model.n_chains)), others)
 
     def _draws(self, picks: Ints) -> FactorDraws:
         """The table as products: (u, a, 1)ᵀ(v, 1, b), in the unit of the labels."""

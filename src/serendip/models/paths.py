@@ -147,7 +147,6 @@ class PathDraws:
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """Both by the exact covariance of the mixture; the law of f_(k) by the draws.
 
-        C[x′, x] = Σ w (E[s²] (k(x′, x) + 1 − c(x′)ᵀA⁻¹c(x)) + (m(x′) − f̄(x′)) (m(x) − f̄(x))), and
         f_(k) − f(x) is taken as a Gaussian, as with linear draws.
         """
         picked, doubt = _doubtful(contenders.doubt)
@@ -156,17 +155,14 @@ class PathDraws:
         level = float(self.weights @ contenders.thresholds)
         apart = self.weights * (contenders.thresholds - level)
         x = np.asarray(contenders.x, dtype=np.float64)[picked]
+        level_paths = {path.fit: path.averaged(apart[path.draws]) for path in self.paths}
         return PathTradeoff(
-            fits=self.fits,
-            x=x,
+            company=Company.of(self.fits, x, level_paths),
             doubt=doubt,
             items=contenders.items,
             surplus=surplus,
-            features=tuple(fit.kernel.features(np.concatenate([fit.x, x])) for fit in self.fits),
-            seen=tuple(Seen.of(fit, x, fit.cross(x)) for fit in self.fits),
             level=level,
             level_variance=float(apart @ (contenders.thresholds - level)),
-            level_paths={path.fit: path.averaged(apart[path.draws]) for path in self.paths},
             likelihood=self.likelihood,
         )
 
@@ -183,60 +179,45 @@ def _doubtful(doubt: Floats) -> tuple[Ints, Floats]:
 
 
 @dataclass(frozen=True, slots=True)
-class PathTradeoff:
-    """Shortfall and gain of each candidate of a block, by the moments of the mixture."""
+class Company:
+    """Some candidates, to ask how any others vary with them and with a sum of paths."""
 
     fits: tuple[Fit, ...]
     x: Floats
-    """(c, d) contenders"""
-    doubt: Floats
-    """(c,)"""
-    items: Ints
-    """All contenders, of which x are some."""
-    surplus: Floats
-    """What each of them has in doubt beyond its part in `doubt`: its own variance counts fully."""
+    """(c, d)"""
     features: tuple[Floats, ...]
-    """φ of what has been labelled and of the contenders, as each kernel has it."""
+    """φ of what has been labelled and of these candidates, as each kernel has it."""
     seen: tuple[Seen, ...]
-    """The contenders, as each fit sees them."""
-    level: float
-    """E[f_(k)]"""
-    level_variance: float
-    level_paths: dict[int, Path]
-    """Cov(f(x), f_(k)) as a sum of paths, by the place of their fit."""
-    likelihood: Likelihood
+    """These candidates, as each fit sees them."""
+    paths: dict[int, Path]
+    """The sum, by the place of their fit."""
 
-    def __call__(self, block: Block) -> Tradeoff:
-        x = np.asarray(block.x, dtype=np.float64)
-        place = np.minimum(np.searchsorted(self.items, block.items), len(self.items) - 1)
-        own = np.where(self.items[place] == block.items, self.surplus[place], 0.0)
-        parts = [self._chunk(x[rows], own[rows]) for rows in slices(len(x))]
-        regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Tradeoff(regret, gain, mean)
+    @classmethod
+    def of(
+        cls, fits: tuple[Fit, ...], x: Floats, paths: dict[int, Path] | None = None
+    ) -> "Company":
+        """These candidates, (c, d)."""
+        return cls(
+            fits,
+            x,
+            tuple(fit.kernel.features(np.concatenate([fit.x, x])) for fit in fits),
+            tuple(Seen.of(fit, x, fit.cross(x)) for fit in fits),
+            paths or {},
+        )
 
-    def _chunk(self, x: Floats, own: Floats) -> tuple[Floats, Floats, Floats]:
-        found, covariance, shared = self._covariance(x)
-        mean, variance = pooled(self.fits, found)
-        apart = self.level_variance - 2.0 * shared + variance
-        regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
-        common = LEVEL_DISCOUNT * shared
-        told = (covariance - common[:, None]) ** 2 @ self.doubt + own * (variance - common) ** 2
-        label_variance = self.likelihood.label_variance(mean, variance)
-        return regret, np.clip(told, 0.0, None) / label_variance, mean
+    def __call__(self, x: Floats) -> tuple[list[Seen], Floats, Floats]:
+        """Others as each fit sees them, (b, c) their covariance with these, and (b,) the sum.
 
-    def _covariance(self, x: Floats) -> tuple[list[Seen], Floats, Floats]:
-        """The candidates as each fit sees them, and their covariance with others.
-
-        That is (b, c) with contenders, and (b,) with f_(k).
+        C[x′, x] = Σ w (E[s²] (k(x′, x) + 1 − c(x′)ᵀA⁻¹c(x)) + (m(x′) − f̄(x′)) (m(x) − f̄(x)))
         """
         weights = np.concatenate([fit.weights for fit in self.fits])
-        found, total, shared = [], np.zeros((len(x), len(self.x))), np.zeros(len(x))
+        found, total, summed = [], np.zeros((len(x), len(self.x))), np.zeros(len(x))
         for place, (fit, other) in enumerate(zip(self.fits, self.seen, strict=True)):
             features = fit.kernel.features(x)
             prior = fit.kernel.near(x, np.concatenate([fit.x, self.x]))
-            if path := self.level_paths.get(place):
+            if path := self.paths.get(place):
                 near = prior[:, : len(fit.x)]
-                shared += path.departures_by(x, features, near)[:, 0] + path.level
+                summed += path.departures_by(x, features, near)[:, 0] + path.level
             prior += features @ self.features[place].T
             prior += 1.0
             one = Seen.of(fit, x, prior[:, : len(fit.x)])
@@ -249,4 +230,40 @@ class PathTradeoff:
             np.concatenate([one.means for one in side], axis=1) for side in (found, self.seen)
         )
         here, there = here - (here @ weights)[:, None], there - (there @ weights)[:, None]
-        return found, total + (here * weights) @ there.T, shared
+        return found, total + (here * weights) @ there.T, summed
+
+
+@dataclass(frozen=True, slots=True)
+class PathTradeoff:
+    """Shortfall and gain of each candidate of a block, by the moments of the mixture."""
+
+    company: Company
+    """The contenders, and Cov(f(x), f_(k)) as a sum of paths."""
+    doubt: Floats
+    """(c,)"""
+    items: Ints
+    """All contenders, of which the company are some."""
+    surplus: Floats
+    """What each of them has in doubt beyond its part in `doubt`: its own variance counts fully."""
+    level: float
+    """E[f_(k)]"""
+    level_variance: float
+    likelihood: Likelihood
+
+    def __call__(self, block: Block) -> Tradeoff:
+        x = np.asarray(block.x, dtype=np.float64)
+        place = np.minimum(np.searchsorted(self.items, block.items), len(self.items) - 1)
+        own = np.where(self.items[place] == block.items, self.surplus[place], 0.0)
+        parts = [self._chunk(x[rows], own[rows]) for rows in slices(len(x))]
+        regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Tradeoff(regret, gain, mean)
+
+    def _chunk(self, x: Floats, own: Floats) -> tuple[Floats, Floats, Floats]:
+        found, covariance, shared = self.company(x)
+        mean, variance = pooled(self.company.fits, found)
+        apart = self.level_variance - 2.0 * shared + variance
+        regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
+        common = LEVEL_DISCOUNT * shared
+        told = (covariance - common[:, None]) ** 2 @ self.doubt + own * (variance - common) ** 2
+        label_variance = self.likelihood.label_variance(mean, variance)
+        return regret, np.clip(told, 0.0, None) / label_variance, mean

@@ -18,6 +18,7 @@ from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws, MomentsFn
 from serendip.models.draws import grouped_summary, sampled_tradeoff
 from serendip.models.kernels import Group
+from serendip.models.lookahead import Outlook
 from serendip.models.matrix import MatrixModel, MatrixPosterior
 
 R = TypeVar("R")
@@ -116,6 +117,11 @@ class RecodedPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of f(x)."""
         return Recoded(self.inner.moments(), self.cells)
+
+    def lookahead(self, others: Block) -> BlockFn[Outlook]:
+        """That of the table."""
+        cells = Block(others.items, self.cells(others.x))
+        return Recoded(self.inner.lookahead(cells), self.cells)
 
     def held_out(self) -> Floats:
         """(t,) log p(y_i | the other labels)."""

@@ -1,0 +1,116 @@
+"""How the means of others would move with one label, which is what ENS looks at.
+
+Each answers with the mean of the candidates of a block, the chances of some outcomes of their
+labels, and the means of the others after each outcome. Gaussian labels are taken at seven
+Gauss–Hermite points z, and means move by their covariance with the candidate:
+
+    m′ = m + C[:, x] z / √(C[x, x] + σ²)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from serendip.core.arrays import Floats
+from serendip.core.data import Block
+from serendip.core.likelihood import Gaussian
+from serendip.core.protocols import BlockFn, Draws
+from serendip.models.paths import Company
+from serendip.models.process import pooled
+
+_NODES, _RAW = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(7))
+_MASSES = _RAW / _RAW.sum()
+
+Outlook = tuple[Floats, Floats, Floats]
+"""(b,) means, (b, q) chances and (b, q, n) means of the others after each outcome."""
+
+
+def _moved(mean: Floats, variance: Floats, others: Floats, covariance: Floats) -> Outlook:
+    """The outlook by moments.
+
+    Args:
+        mean: (b,)
+        variance: (b,) of the labels.
+        others: (n,) means.
+        covariance: (b, n)
+    """
+    shift = covariance / np.sqrt(variance)[:, None]
+    after = others + shift[:, None, :] * _NODES[:, None]
+    return mean, np.tile(_MASSES, (len(mean), 1)), after
+
+
+@dataclass(frozen=True, slots=True)
+class LinearLookahead:
+    """f(x) = xᵀθ, θ ~ N(mean, covariance)."""
+
+    mean: Floats
+    covariance: Floats
+    others: Floats
+    """(n, d)"""
+    noise_variance: float
+
+    def __call__(self, block: Block) -> Outlook:
+        x = np.asarray(block.x, dtype=np.float64)
+        reach = x @ self.covariance
+        variance = np.clip(np.einsum("bd,bd->b", reach, x), 0.0, None) + self.noise_variance
+        return _moved(x @ self.mean, variance, self.others @ self.mean, reach @ self.others.T)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLookahead:
+    """A mixture of Gaussian processes, by its mean and covariance."""
+
+    others: Company
+    noise_variance: float
+
+    def __call__(self, block: Block) -> Outlook:
+        fits = self.others.fits
+        found, covariance, _ = self.others(np.asarray(block.x, dtype=np.float64))
+        mean, variance = pooled(fits, found)
+        label_variance = variance + self.noise_variance
+        return _moved(mean, label_variance, pooled(fits, self.others.seen)[0], covariance)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledLookahead:
+    """Any draws: by their moments for Gaussian labels; exact given the draws for binary ones."""
+
+    draws: Draws
+    others: Floats
+    """(n, M) their values."""
+
+    @classmethod
+    def of(cls, draws: Draws, others: Block) -> "SampledLookahead":
+        """With the values of these others."""
+        return cls(draws, np.asarray(draws.values(others), dtype=np.float64))
+
+    def __call__(self, block: Block) -> Outlook:
+        here, weights = np.asarray(self.draws.values(block), dtype=np.float64), self.draws.weights
+        mean, means = here @ weights, self.others @ weights
+        if isinstance(self.draws.likelihood, Gaussian):
+            centred = here - mean[:, None]
+            variance = self.draws.likelihood.label_variance(mean, centred**2 @ weights)
+            return _moved(mean, variance, means, (centred * weights) @ self.others.T)
+        chances = np.stack([1.0 - mean, mean], axis=1)
+        joint = np.stack([(1.0 - here) * weights, here * weights], axis=1) @ self.others.T
+        return mean, chances, joint / np.where(chances > 0, chances, 1.0)[:, :, None]
+
+
+@dataclass(frozen=True, slots=True)
+class MixedLookahead:
+    """A mixture, whose weights move with a binary label by Bayes' rule.
+
+    Gaussian labels are so many standard deviations from what each part expects, and leave the
+    weights as they are.
+    """
+
+    parts: tuple[BlockFn[Outlook], ...]
+    weights: Floats
+
+    def __call__(self, block: Block) -> Outlook:
+        found = [part(block) for part in self.parts]
+        pairs = list(zip(self.weights, found, strict=True))
+        mean = np.asarray(sum(weight * one[0] for weight, one in pairs))
+        chances = np.asarray(sum(weight * one[1] for weight, one in pairs))
+        after = np.asarray(sum((weight * one[1])[:, :, None] * one[2] for weight, one in pairs))
+        return mean, chances, after / np.maximum(chances, 1e-300)[:, :, None]

@@ -1,0 +1,97 @@
+"""Means after one label: against conditioning on it, and closed forms against draws."""
+
+import numpy as np
+import pytest
+
+from serendip.core.data import Block, Observation
+from serendip.core.errors import MissingCapability
+from serendip.core.folds import everything
+from serendip.core.likelihood import Gaussian
+from serendip.core.rng import stream
+from serendip.models.auto import AutoModel, Member
+from serendip.models.draws import LinearDraws, equal_weights
+from serendip.models.forest import ForestModel
+from serendip.models.gp import GaussianProcessModel
+from serendip.models.kernels import radial, single_columns
+from serendip.models.lookahead import LinearLookahead, SampledLookahead
+from serendip.models.sparse_linear import SparseLinearModel
+from serendip.policies.ens import ENS
+from serendip.pools.dense import DensePool
+
+NODES, RAW = np.polynomial.hermite_e.hermegauss(7)
+X = np.random.default_rng(0).standard_normal((30, 2))
+Y = np.tanh(X[:, 0]) + 0.3 * X[:, 1]
+
+
+def observations(places):
+    return [Observation(int(i), X[i : i + 1], Y[i : i + 1]) for i in places]
+
+
+def test_a_process_of_one_kernel_moves_as_if_the_label_were_known():
+    model = GaussianProcessModel(
+        2, kernels=(radial(single_columns(2), 1.0),), noise_ratios=(0.07,), label_unit=1.0
+    )
+    posterior = model.posterior(observations(range(8)), stream(0))
+    others, one = Block(np.arange(30), X), Block(np.array([20]), X[20:21])
+    mean, _, after = posterior.lookahead(others)(one)
+    _, deviation = posterior.moments()(one)
+    for node, found in zip(NODES, after[0], strict=True):
+        label = mean + node * np.sqrt(deviation**2 + posterior.noise_variance)
+        updated = posterior.update(Observation(20, X[20:21], label), stream(0))
+        np.testing.assert_allclose(found, updated.moments()(others)[0], atol=1e-9)
+
+
+def test_draws_see_what_the_closed_form_says():
+    rng = np.random.default_rng(1)
+    mean, root = np.array([0.5, -0.2]), np.array([[1.0, 0.0], [0.4, 0.8]])
+    theta = mean + rng.standard_normal((20_000, 2)) @ root.T
+    theta -= theta.mean(axis=0) - mean
+    draws = LinearDraws(theta, equal_weights(20_000), mean, root @ root.T, Gaussian(0.3))
+    block = Block(np.arange(30), X)
+    exact = LinearLookahead(mean, np.cov(theta.T, bias=True), X, 0.3)(block)
+    for found, wanted in zip(SampledLookahead.of(draws, block)(block), exact, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_auto_expects_the_mean_of_what_its_members_expect_and_ens_takes_the_best_of_it():
+    members = (Member("gp", GaussianProcessModel(2)), Member("forest", ForestModel(2)))
+    posterior = AutoModel(members).posterior(observations(range(10)), stream(0))
+    pool = DensePool(X)
+    for item in range(10):
+        pool = pool.without(item)
+    block = everything(pool)
+    trust = [one.weight for one in posterior.trust]
+    parts = [part.lookahead(block)(block) for part in posterior.parts]
+    mean, after = (sum(w * part[i] for w, part in zip(trust, parts, strict=True)) for i in (0, 2))
+    np.testing.assert_allclose(posterior.lookahead(block)(block)[2], after)
+    masses = RAW / RAW.sum()
+    totals = []
+    for place in range(len(block)):
+        rest = np.delete(after[place], place, axis=1)
+        totals.append(mean[place] + masses @ np.sort(rest, axis=1)[:, -4:].sum(axis=1))
+    choice = ENS().choose(posterior, pool, 5, stream(0, "choice"))
+    assert choice.item == block.items[int(np.argmax(totals))]
+    assert choice.details["expected_total"] == pytest.approx(max(totals))
+
+
+def test_a_member_that_cannot_look_ahead_is_named():
+    class Unable:
+        n_labels = 0
+        noise_variance = 1.0
+
+        def held_out(self):
+            return np.empty(0)
+
+    class UnableModel:
+        def posterior(self, seen, rng):
+            return Unable()
+
+    posterior = AutoModel((Member("unable", UnableModel()),)).posterior((), stream(0))
+    with pytest.raises(MissingCapability, match="look one label ahead; Unable is not one"):
+        posterior.lookahead(Block(np.arange(30), X))
+
+
+def test_ens_still_says_what_it_needs():
+    posterior = SparseLinearModel(2, n_chains=10).posterior(observations(range(3)), stream(0))
+    with pytest.raises(MissingCapability, match="SparseLinearPosterior is not one"):
+        ENS().choose(posterior, DensePool(X), 3, stream(0))
