@@ -4,9 +4,12 @@
     python benchmarks/suite.py --models auto gp forest         which model
     python benchmarks/suite.py --policies ids ucb greedy       which policy
     python benchmarks/suite.py --problems pndc amidation --repeats 3 --first 100
+    python benchmarks/suite.py --folder runs/others            tables of your own, or others.py's
 
 CNCCI, PNDC, amidation, deoxyfluorination and enamine10k are tables as they are; of citeseerx, a
 citation graph whose papers of one venue are the finds, a model sees where in the graph they lie.
+In a folder every folder is a problem and every CSV in it a pool, labels in the column `y`; a fifth
+of a pool is labelled, 200 at most.
 
 Every run is kept in a file as soon as it ends, and is not done again; changed code wants another
 file (`--out`). A problem of several pools counts by their mean. Regret, mean ± standard error over
@@ -44,7 +47,9 @@ ROWS = {"amidation": "nucleophile_name", "deoxyfluorination": "substrate_name"}
 
 @cache
 def tables(problem):
-    """The table of each pool of a problem."""
+    """The table of each pool of a problem; one that is a path has them in its folder."""
+    if isinstance(problem, Path):
+        return {file.stem: pd.read_csv(file) for file in sorted(problem.glob("*.csv"))}
     if problem == "citeseerx":
         data = load(problem)
         places = embedded(np.asarray(data.edges), len(data.x))
@@ -85,22 +90,32 @@ def play(task):
     frame = tables(problem)[pool]
     spec = columns(problem, frame, model)
     found = backtest(
-        frame, "y", budget=BUDGETS[problem], policies=[policy], columns=spec, seed=seed, repeats=1,
-        jobs=1,
+        frame, "y", budget=BUDGETS.get(problem), policies=[policy], columns=spec, seed=seed,
+        repeats=1, jobs=1,
     )  # fmt: skip
-    best = np.argsort(-frame["y"].to_numpy(), kind="stable")[: BUDGETS[problem]]
+    best = np.argsort(-frame["y"].to_numpy(), kind="stable")[: found.budget]
     return {
-        "problem": problem,
+        "problem": named(problem),
         "pool": pool,
         "model": model,
         "policy": policy,
         "seed": seed,
         "regret": float(found.summary["regret"].iloc[0]),
+        "random": found.random_regret,
         "best_found": int(np.isin(best, found.steps["item"]).sum()),
     }
 
 
+def named(problem):
+    return problem.name if isinstance(problem, Path) else problem
+
+
 KEY = ["problem", "pool", "model", "policy", "seed"]
+
+
+def offered(folder):
+    """The problems: those of a folder, or the usual ones."""
+    return list(BUDGETS) if folder is None else sorted(p for p in folder.iterdir() if p.is_dir())
 
 
 def kept(file):
@@ -123,7 +138,8 @@ def summary(runs):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--problems", nargs="+", choices=BUDGETS, default=list(BUDGETS))
+    parser.add_argument("--problems", nargs="+", help="by default all")
+    parser.add_argument("--folder", type=Path, help="with the tables, in place of the usual ones")
     parser.add_argument("--models", nargs="+", default=["auto"])
     parser.add_argument("--policies", nargs="+", default=["ids"])
     parser.add_argument("--repeats", type=int, default=10)
@@ -131,18 +147,22 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("runs/suite.jsonl"))
     options = parser.parse_args()
+    problems = {named(one): one for one in offered(options.folder)}
+    if unknown := set(options.problems or ()) - set(problems):
+        parser.error(f"no problem {', '.join(sorted(unknown))}; there are {', '.join(problems)}")
     options.out.parent.mkdir(parents=True, exist_ok=True)
     done = set(kept(options.out)[KEY].itertuples(index=False, name=None))
     seeds = range(options.first, options.first + options.repeats)
     tasks = [
         (problem, pool, model, policy, seed)
-        for problem in options.problems
+        for name, problem in problems.items()
+        if not options.problems or name in options.problems
         for seed in seeds
         for model in options.models
         if model != "low-rank" or problem in ROWS
         for policy in options.policies
         for pool in tables(problem)
-        if (problem, pool, model, policy, seed) not in done
+        if (name, pool, model, policy, seed) not in done
     ]
     with options.out.open("a") as file:
         for _, run in run_all(play, tasks, options.jobs):
