@@ -3,6 +3,7 @@
     python benchmarks/bare.py                                  ids beside UCB, greedy and by means
     python benchmarks/bare.py --forms ids "ids eta=0.1" "ids beta=1 means=1" "ucb a=0.7"
     python benchmarks/bare.py --problems cncci10 drawn --repeats 10
+    python benchmarks/bare.py --forms ids "rollout" "rollout width=1 guarded=ids"
 
 The covariance of all candidates is held and brought up to date with every label, and so are M paths
 of the process, so nothing is fitted. Names have effects of the sizes that fit the whole table best
@@ -13,7 +14,10 @@ the first form in pairs, with standard errors over runs.
 
 ids takes beta (what all have in common), power (λ), eta (η over the mean Δ of the k cheapest),
 opening (0: none), a and b (λ grows from a·power to b·power over the budget) and means (1: Δ by
-means, max(E f_(k), max E f) − E f(x)); ucb takes a.
+means, max(E f_(k), max E f) − E f(x)); ucb takes a. rollout plays each of the choices of greedy,
+UCB and ids to the end of the budget, going on by mean + width · standard deviation, on the same
+paths and noise for all, and leaves the choice of `guarded` (greedy or ids) only for one that is
+better by two standard errors.
 """
 
 import argparse
@@ -109,13 +113,55 @@ def greedy(belief, k, budget):
     return ucb(belief, k, budget, a=0.0)
 
 
-FORMS = {"ids": ids, "ucb": ucb, "greedy": greedy}
+def rollout(belief, k, budget, width=0.0, guarded="greedy", paths=32, errors=2.0):
+    choices = [form(belief, k, budget) for form in (FORMS[guarded], greedy, ucb, ids)]
+    choices = list(dict.fromkeys(int(item) for item in choices))
+    if len(choices) == 1 or k == 1:
+        return choices[0]
+    gains = played_out(belief, choices, k, int(paths), width)
+    gains = gains[1:] - gains[0]
+    means, spreads = gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(paths)
+    sure = np.where(means > errors * spreads, means, -np.inf)
+    return choices[0] if np.isneginf(sure).all() else choices[1 + int(np.argmax(sure))]
+
+
+def played_out(belief, choices, k, n_paths, width):
+    """(choices, paths) sums of k values: first each of the choices, then by mean + width · sd."""
+    rest, n_choices = np.flatnonzero(belief.left), len(choices)
+    n, runs = len(rest), np.arange(n_choices * n_paths)
+    picked = belief.rng.choice(DRAWS, n_paths, replace=False)
+    truth = np.tile(belief.paths[np.ix_(picked, rest)], (n_choices, 1))
+    noise = np.sqrt(belief.noise) * belief.rng.standard_normal((n_paths, n))
+    labels = truth + np.tile(noise, (n_choices, 1))
+    covariance = belief.covariance[np.ix_(rest, rest)]
+    mean, variance = (
+        np.tile(one, (len(runs), 1)) for one in (belief.mean[rest], covariance.diagonal())
+    )
+    left, totals = np.ones((len(runs), n), dtype=bool), np.zeros(len(runs))
+    learnt = np.empty((len(runs), k, n))
+    item = np.repeat(np.searchsorted(rest, choices), n_paths)
+    for step in range(k):
+        totals += truth[runs, item]
+        left[runs, item] = False
+        own = covariance[item]
+        own = own - np.einsum("rs,rsn->rn", learnt[runs, :step, item], learnt[:, :step])
+        size = np.maximum(variance[runs, item], 0.0) + belief.noise
+        mean += own * ((labels[runs, item] - mean[runs, item]) / size)[:, None]
+        learnt[:, step] = own / np.sqrt(size)[:, None]
+        variance -= learnt[:, step] ** 2
+        score = mean + width * np.sqrt(np.maximum(variance, 0.0))
+        item = np.where(left, score, -np.inf).argmax(axis=1)
+    return totals.reshape(n_choices, n_paths)
+
+
+FORMS = {"ids": ids, "ucb": ucb, "greedy": greedy, "rollout": rollout}
 
 
 def regret(task):
     problem, form, seed = task
     name, *settings = form.split()
-    told_of = {key: float(value) for key, value in (one.split("=") for one in settings)}
+    told_of = dict(one.split("=") for one in settings)
+    told_of = {key: value if key == "guarded" else float(value) for key, value in told_of.items()}
     belief = Belief.before(problem, np.random.default_rng(seed))
     for left in range(problem.budget, 0, -1):
         item = FORMS[name](belief, left, problem.budget, **told_of)
