@@ -9,7 +9,7 @@ as fifteen pools of names, the amination of Ahneman et al. (2018) by names, phot
 (Thawani et al. 2020), FreeSolv, ESOL and lipophilicity; olymp (Häse et al. 2021) reactions in flow,
 fullerenes, HPLC, mixtures of dyes and the degradation of mixtures of polymers. Molecules are
 described by 27 descriptors of RDKit. Larger is better in all: what is to be small has its sign
-changed.
+changed. A row that a package holds twice, label and all, is one candidate.
 """
 
 import argparse
@@ -117,7 +117,8 @@ def main():
     parser.add_argument("packages", type=Path, help="where pip put them")
     parser.add_argument("folder", type=Path, help="where the tables go")
     options = parser.parse_args()
-    for problem, pool, table in pools(options.packages):
+    for problem, pool, rows in pools(options.packages):
+        table = rows.drop_duplicates()
         (options.folder / problem).mkdir(parents=True, exist_ok=True)
         table.to_csv(options.folder / problem / f"{pool}.csv", index=False)
         print(f"{problem}/{pool}: {len(table)} candidates, {table.shape[1] - 1} columns")
