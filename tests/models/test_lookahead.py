@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from serendip.core.data import Block, Observation
-from serendip.core.errors import MissingCapability
+from serendip.core.errors import InvalidInput, MissingCapability
 from serendip.core.folds import everything
 from serendip.core.likelihood import Gaussian
 from serendip.core.rng import stream
@@ -13,6 +13,7 @@ from serendip.models.draws import LinearDraws, equal_weights
 from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
 from serendip.models.kernels import radial, single_columns
+from serendip.models.linear import LinearModel
 from serendip.models.lookahead import LinearLookahead, SampledLookahead
 from serendip.models.sparse_linear import SparseLinearModel
 from serendip.policies.ens import ENS
@@ -95,3 +96,9 @@ def test_ens_still_says_what_it_needs():
     posterior = SparseLinearModel(2, n_chains=10).posterior(observations(range(3)), stream(0))
     with pytest.raises(MissingCapability, match="SparseLinearPosterior is not one"):
         ENS().choose(posterior, DensePool(X), 3, stream(0))
+
+
+def test_ens_refuses_a_pool_that_it_would_never_finish():
+    posterior = LinearModel(1).posterior((), stream(0))
+    with pytest.raises(InvalidInput, match="takes 50,000 at most; this pool has 50,001"):
+        ENS().choose(posterior, DensePool(np.zeros((50_001, 1))), 3, stream(0))
