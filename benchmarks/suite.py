@@ -4,6 +4,7 @@
     python benchmarks/suite.py --models auto gp forest         which model
     python benchmarks/suite.py --policies ids ucb greedy       which policy
     python benchmarks/suite.py --problems pndc amidation --repeats 3 --first 100
+    python benchmarks/suite.py --policies ids ucb --start 2    from the same two random labels
     python benchmarks/suite.py --folder runs/others            tables of your own, or others.py's
 
 CNCCI, PNDC, amidation, deoxyfluorination and enamine10k are tables as they are; of citeseerx, a
@@ -86,12 +87,12 @@ def columns(problem, frame, model):
 
 
 def play(task):
-    problem, pool, model, policy, seed = task
+    problem, pool, model, policy, seed, start = task
     frame = tables(problem)[pool]
     spec = columns(problem, frame, model)
     found = backtest(
         frame, "y", budget=BUDGETS.get(problem), policies=[policy], columns=spec, seed=seed,
-        repeats=1, jobs=1,
+        repeats=1, start=start, jobs=1,
     )  # fmt: skip
     best = np.argsort(-frame["y"].to_numpy(), kind="stable")[: found.budget]
     return {
@@ -100,6 +101,7 @@ def play(task):
         "model": model,
         "policy": policy,
         "seed": seed,
+        "start": start,
         "regret": float(found.summary["regret"].iloc[0]),
         "random": found.random_regret,
         "best_found": int(np.isin(best, found.steps["item"]).sum()),
@@ -110,7 +112,7 @@ def named(problem):
     return problem.name if isinstance(problem, Path) else problem
 
 
-KEY = ["problem", "pool", "model", "policy", "seed"]
+KEY = ["problem", "pool", "model", "policy", "seed", "start"]
 
 
 def offered(folder):
@@ -124,7 +126,7 @@ def kept(file):
 
 def summary(runs):
     """One row a problem, model and policy."""
-    by = ["problem", "model", "policy"]
+    by = ["problem", "model", "policy", "start"]
     means = runs.groupby([*by, "seed"], sort=False)[["regret", "best_found"]].mean()
     groups = means.groupby(by, sort=False)
     table = groups.agg(
@@ -144,6 +146,7 @@ def main():
     parser.add_argument("--policies", nargs="+", default=["ids"])
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--start", type=int, default=0, help="labels at random first")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("runs/suite.jsonl"))
     options = parser.parse_args()
@@ -154,7 +157,7 @@ def main():
     done = set(kept(options.out)[KEY].itertuples(index=False, name=None))
     seeds = range(options.first, options.first + options.repeats)
     tasks = [
-        (problem, pool, model, policy, seed)
+        (problem, pool, model, policy, seed, options.start)
         for name, problem in problems.items()
         if not options.problems or name in options.problems
         for seed in seeds
@@ -162,7 +165,7 @@ def main():
         if model != "low-rank" or problem in ROWS
         for policy in options.policies
         for pool in tables(problem)
-        if (name, pool, model, policy, seed) not in done
+        if (name, pool, model, policy, seed, options.start) not in done
     ]
     with options.out.open("a") as file:
         for _, run in run_all(play, tasks, options.jobs):

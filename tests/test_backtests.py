@@ -215,3 +215,17 @@ def test_a_pool_folder_gives_what_the_table_gives(tmp_path):
     import_tables([tmp_path / "gaps.csv"], tmp_path / "gaps", options)
     with pytest.raises(InvalidInput, match="needs every label; c3 and 0 more"):
         backtest(open_folder(tmp_path / "gaps"), "y")
+
+
+def test_all_policies_may_begin_with_the_same_random_labels():
+    result = backtest(FRAME, "yield", start=4, **QUICK)
+    first = result.steps.query("step <= 4").pivot(
+        index=["repeat", "step"], columns="policy", values="id"
+    )
+    for other in ("greedy", "random"):
+        assert (first["ids"] == first[other]).all()
+    assert first["ids"].nunique() > 8  # of 12: other ones in every repeat
+    fifth = result.steps.query("step == 5").pivot(index="repeat", columns="policy", values="id")
+    assert (fifth["greedy"] != fifth["random"]).any()
+    with pytest.raises(InvalidInput, match="leave some of the budget of 12; got 12"):
+        backtest(FRAME, "yield", start=12, **QUICK)

@@ -17,6 +17,7 @@ from serendip.engines import Engine
 from serendip.framing import Columns
 from serendip.loop import expected_random_regret, play
 from serendip.parallel import run_all
+from serendip.policies.started import Started
 from serendip.spec import POLICIES
 from serendip.trace import Trace
 
@@ -106,6 +107,7 @@ def backtest(
     seed: int = 0,
     minimize: bool = False,
     hit: float | None = None,
+    start: int = 0,
     jobs: int | None = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -125,6 +127,7 @@ def backtest(
         minimize: Whether smaller labels are better.
         hit: Labels at least this good count as hits (at most, with minimize); by default the best
             tenth of the table.
+        start: Labels of the budget that are picked at random first, the same for all policies.
         jobs: Processes; None for all cores.
         engine: Where they run; by default on this machine.
         progress: Called with (runs done, runs in all).
@@ -134,7 +137,13 @@ def backtest(
     names = _names(policies, spec, len(plan.labels))
     if repeats < 1:
         raise InvalidInput(f"repeats must be at least 1; got {repeats}.")
-    tasks = [(plan, POLICIES[name], seed + turn) for name in names for turn in range(repeats)]
+    if not 0 <= start < plan.budget:
+        raise InvalidInput(
+            f"start, the labels picked at random first, must be at least 0 and leave some of the "
+            f"budget of {plan.budget}; got {start}."
+        )
+    players = [Started(POLICIES[name], start) if start else POLICIES[name] for name in names]
+    tasks = [(plan, player, seed + turn) for player in players for turn in range(repeats)]
     traces: dict[int, tuple[Trace, float]] = {}
     for index, outcome in run_all(_run, tasks, jobs, engine):
         traces[index] = outcome

@@ -56,6 +56,9 @@ def backtest(
     hit: Annotated[
         float | None, typer.Option(help="Labels at least this good are hits. Default: best tenth.")
     ] = None,
+    start: Annotated[
+        int, typer.Option(help="Labels picked at random first, the same for all policies.")
+    ] = 0,
     missing: Annotated[
         Missing, typer.Option(help="Empty feature cells: an error, or filled in.")
     ] = Missing.error,
@@ -107,6 +110,7 @@ def backtest(
             seed=seed,
             minimize=minimize,
             hit=hit,
+            start=start,
             jobs=jobs,
             engine=where,
             progress=progress,
