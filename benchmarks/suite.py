@@ -121,7 +121,11 @@ def offered(folder):
 
 
 def kept(file):
-    return pd.read_json(file, lines=True) if file.exists() else pd.DataFrame(columns=KEY)
+    """The runs so far; those of a file from before there were starts began with none."""
+    if not file.exists():
+        return pd.DataFrame(columns=KEY)
+    runs = pd.read_json(file, lines=True)
+    return runs.assign(start=runs.get("start", 0))
 
 
 def summary(runs):

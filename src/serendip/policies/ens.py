@@ -4,7 +4,7 @@
 
 Binary labels: the expectation is over a hit and a miss. Gaussian labels: over seven Gauss–Hermite
 points. The cost grows with the square of the pool, so this is a policy for thousands, not millions:
-an ask takes a quarter of a minute at 10⁴ candidates.
+an ask takes ten seconds at 10⁴ candidates.
 """
 
 from dataclasses import dataclass
