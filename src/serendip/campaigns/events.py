@@ -65,6 +65,8 @@ class Created:
     """A Parquet copy of the pool."""
     known: tuple[KnownLabel, ...] = ()
     """Labels known from the start; they teach the model and cost nothing."""
+    reading_rules: int = 1
+    """By which rules the pool is read; logs that do not say follow the first."""
 
 
 @dataclass(frozen=True, slots=True)
