@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _NAMES = (
     "linear, linear-printed, logistic, graph-random, graph-complete, graph-star, low-rank, ens, "
-    "pndc, pndc-tuned, cncci, sparse, lower-bound; all; check; report"
+    "pndc, pndc-tuned, cncci, sparse, lower-bound; table; all; check; report"
 )
 
 
@@ -32,6 +32,14 @@ def reproduce(
     tuned: Annotated[
         bool, typer.Option(help="With pndc: choose the noise level in hindsight, as the paper did.")
     ] = False,
+    noise: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="With table: the noise that the model of IDS and Thompson sampling has, a "
+            "standard deviation; by default 0.1 (PNDC) and 0.01 (CNCCI), as fitted.",
+        ),
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the real data (or set SERENDIP_DATA).")
     ] = None,
@@ -40,8 +48,10 @@ def reproduce(
 
     Every run is kept in the folder OUT as soon as it ends; a command that was stopped continues
     where it was. `check` compares the figures of a release with their bars and exits with 1 where
-    one falls short; `report` writes docs/reproduction.md from what is in OUT.
+    one falls short; `table` sets the paper's table of real reactions beside ours, cell by cell;
+    `report` writes the pages of results in docs from what is in OUT.
     """
+    from serendip.core.errors import InvalidInput
     from serendip.core.naming import known
     from serendip.engines import Engine
     from serendip.experiments.catalogue import EXPERIMENTS
@@ -55,16 +65,24 @@ def reproduce(
     if name == "report":
         from serendip.experiments.report import write_report
 
-        typer.echo(f"Written: {write_report(out, Path('docs'))}")
+        for page in write_report(out, Path("docs")):
+            typer.echo(f"Written: {page}")
+        return
+    if noise is not None and name != "table":
+        raise InvalidInput("--noise goes with `serendip reproduce table`; leave it out.")
+    if name == "table":
+        _table(out, jobs, where, noise)
         return
     if name == "pndc" and tuned:
         name = "pndc-tuned"
-    listed = dict.fromkeys([*EXPERIMENTS, "all", "check", "report"])
+    listed = dict.fromkeys([*EXPERIMENTS, "table", "all", "check", "report"])
     names = (
         list(EXPERIMENTS) if known(name, listed, "experiment", "experiments") == "all" else [name]
     )
     for one in names:
         _run(EXPERIMENTS[one], out, jobs, where, repeats, quick, seed)
+    if name == "all":
+        _table(out, jobs, where, None)
 
 
 def _run(
@@ -104,6 +122,29 @@ def _run(
         picture
     )
     typer.echo(f"Figure: {picture}\n")
+
+
+def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -> None:
+    from serendip.cli.show import print_table, progress_bar
+    from serendip.experiments.printed import POLICIES
+    from serendip.experiments.table import TITLES, play_table, table_cells, table_summary
+
+    with progress_bar("table") as progress:
+        cells = table_cells(play_table(out, jobs, noise, progress, engine))
+    columns = ["pool", "printed as"]
+    for policy in POLICIES[:-1]:
+        columns += [f"{policy}: paper", "ours", "z"]
+    columns += ["ucb: paper", "ours"]
+    for name, title in TITLES.items():
+        rows: dict[str, list[str]] = {}
+        for cell in (cell for cell in cells if cell.data == name):
+            row = rows.setdefault(cell.pool, [cell.pool, cell.column.label])
+            row += [f"{cell.column.mean(cell.policy):.2f}", f"{cell.mean:.2f}"]
+            row += [f"{cell.z:+.1f}"] if cell.policy != "ucb" else []
+        print_table(columns, list(rows.values()), f"{title}: regret, the paper's beside ours")
+    for line in table_summary(cells):
+        typer.echo(line)
+    typer.echo(f"Every run: {out / 'table' / 'regrets.csv'}\n")
 
 
 def _check(out: Path, jobs: int | None, engine: "Engine") -> None:

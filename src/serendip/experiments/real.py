@@ -1,8 +1,9 @@
 """Reaction conditions: PNDC (11 pools of 80) and CNCCI (9 pools of 330)   [ASD §5.3, Table 1]
 
-Regret is against the recorded yields. The authors' public code has their descriptors scaled to unit
-column norm, no intercept, prior standard deviation 1 and noise standard deviation 0.01: the variant
-"as the authors". The others are ours and untuned: features standardised, scales inferred.
+Regret is against the recorded yields. "As the authors" has the descriptors of their public code,
+scaled to unit column norm, no intercept, prior standard deviation 1, and the noise standard
+deviation 0.01 that fits the printed CNCCI. The others are ours and untuned: features standardised,
+scales inferred. The printed table itself, cell by cell, is in `table.py`.
 """
 
 from functools import lru_cache
@@ -13,6 +14,7 @@ from serendip.core.arrays import Floats
 from serendip.core.protocols import Model
 from serendip.environments.datasets import load
 from serendip.environments.table import table_world
+from serendip.environments.world import World
 from serendip.experiments.experiment import Experiment, Task
 from serendip.experiments.rivals import RIVALS
 from serendip.models.linear import LinearModel, LinearPosterior
@@ -30,23 +32,6 @@ UNTUNED = "untuned"
 ALL_DESCRIPTORS = "46 descriptors, untuned"
 TUNING = (0.003, 0.01, 0.03, 0.1, 0.3)
 """Noise standard deviations tried for the paper's tuning, which it does not print."""
-
-# The paper's table, row by row. Its column labels are permuted against the public data
-# (docs/paper_notes.md), so it is compared as a set and by its mean, never by label.
-PRINTED = {
-    "pndc": {
-        "random": (8.77, 7.74, 2.12, 1.70, 4.96, 9.90, 7.15, 5.27, 4.44, 5.72, 2.65),
-        "vids": (6.53, 5.70, 1.56, 0.81, 3.44, 9.35, 2.40, 3.95, 3.22, 4.94, 1.09),
-        "thompson": (7.64, 6.67, 2.15, 1.22, 4.07, 9.78, 2.90, 4.42, 4.79, 5.39, 1.35),
-        "ucb": (9.63, 7.66, 2.58, 1.42, 5.26, 10.43, 3.58, 5.28, 4.53, 5.86, 2.03),
-    },
-    "cncci": {
-        "random": (25.65, 23.08, 19.90, 15.96, 29.59, 28.78, 19.84, 29.03, 27.08),
-        "vids": (15.55, 7.90, 10.03, 10.81, 10.76, 10.51, 8.63, 8.76, 9.44),
-        "thompson": (11.84, 9.82, 11.58, 10.39, 12.49, 12.68, 10.61, 12.44, 9.80),
-        "ucb": (13.63, 10.08, 12.00, 11.98, 17.41, 15.60, 12.42, 11.49, 12.32),
-    },
-}
 
 
 def pndc_task(setting: str, seed: int) -> Task:
@@ -70,6 +55,12 @@ def _task(name: str, descriptors: int | None, setting: str, horizon: int) -> Tas
         noise = 0.01 if variant == AUTHORS else float(variant.removeprefix("noise "))
         model = LinearModel(x.shape[1], prior_variance=1.0, noise_variance=noise**2)
     return Task(table_world(x, labels[pool]), model, horizon)
+
+
+def reactions(name: str, pool: str) -> tuple[Floats, World]:
+    """A pool as the authors' code has it: features of unit column norm, and the replay."""
+    x, labels = _table(name, 10 if name == "cncci" else None, False)
+    return x, table_world(x, labels[pool])
 
 
 @lru_cache(maxsize=8)

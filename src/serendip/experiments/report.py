@@ -2,17 +2,16 @@
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
 from serendip.experiments.catalogue import EXPERIMENTS
 from serendip.experiments.claims import judged
 from serendip.experiments.experiment import Experiment, over_pools, summarise
-from serendip.experiments.real import AUTHORS, PRINTED
+from serendip.experiments.printed import POLICIES, TABLE, printed_mean
+from serendip.experiments.table_page import write_table_page
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,12 +36,13 @@ holds where the interval holds zero; *at the figure's scale* where the gap, thou
 
 _CLOSING = """## What does not reproduce, and why
 
-- **The table's column labels.** With the public data, four printed Random regrets exceed the
-  largest regret any policy can have in the column of that name; whole columns are permuted. As a
-  set, and by their mean, they agree ([paper_notes.md](paper_notes.md)). We compare by mean.
+- **The table's column labels** are permuted against the public data. Which column is which is
+  known exactly, from its row of UCB ([paper_notes.md](paper_notes.md)), and
+  [reproduction_table.md](reproduction_table.md) compares it cell by cell.
 - **Tuning.** The paper tuned every algorithm on the data it reports and does not print how. “As the
-  authors” uses the scales of their public code without further tuning; `serendip reproduce pndc
-  --tuned` chooses the noise level in hindsight for each policy.
+  authors” has the features and the prior of their public code with a noise standard deviation of
+  0.01, which fits the printed CNCCI; their script has 1, and 0.1 fits the printed PNDC; `serendip
+  reproduce pndc --tuned` chooses the noise level in hindsight for each policy.
 - **Greedy.** It is not in the paper. Where the model is right and labels are informative, it is as
   good as or better than every information-directed policy that looks at one best candidate.
 - **Choices made after looking.** On the star graph at σ² = 0.1 the first 20 seeds could not tell
@@ -55,15 +55,23 @@ _CLOSING = """## What does not reproduce, and why
 """
 
 
-def write_report(runs: Path, docs: Path) -> Path:
-    """Writes the page and its figures from the experiments found in `runs`."""
+def write_report(runs: Path, docs: Path) -> tuple[Path, ...]:
+    """Writes the pages and their figures from the experiments found in `runs`."""
     found = {
         name: runs / name / "steps.parquet"
         for name in EXPERIMENTS
         if (runs / name / "steps.parquet").exists()
     }
-    if not found:
+    table = runs / "table" / "regrets.csv"
+    if not found and not table.exists():
         raise InvalidInput(f"There are no runs in {runs}; run `serendip reproduce all` first.")
+    pages = [_write_page(found, runs, docs)] if found else []
+    if table.exists():
+        pages.append(write_table_page(table, docs))
+    return tuple(pages)
+
+
+def _write_page(found: Mapping[str, Path], runs: Path, docs: Path) -> Path:
     figures = docs / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     parts = [_OPENING, _overview(found)]
@@ -72,8 +80,8 @@ def write_report(runs: Path, docs: Path) -> Path:
         if picture.exists():
             shutil.copyfile(picture, figures / f"reproduce-{name}.png")
         parts.append(_section(EXPERIMENTS[name], _steps(name, path)))
-        if name in PRINTED:
-            parts.append(_as_sets(name, path))
+        if name in TABLE:
+            parts.append("Pool by pool: [the table, column by column](reproduction_table.md).\n")
     page = docs / "reproduction.md"
     partial = page.with_name(f".{page.name}.{os.getpid()}")
     partial.write_text("\n".join([*parts, _CLOSING]), encoding="utf-8")
@@ -88,7 +96,7 @@ def _steps(name: str, path: Path) -> "DataFrame":
     return over_pools(steps) if EXPERIMENTS[name].pooled else steps
 
 
-def _overview(found: dict[str, Path]) -> str:
+def _overview(found: Mapping[str, Path]) -> str:
     lines = ["## The claims at a glance", "", "| experiment | claim | setting | difference | |"]
     lines.append("|---|---|---|---|---|")
     for name, path in found.items():
@@ -127,7 +135,7 @@ def _section(experiment: Experiment, steps: "DataFrame") -> str:
         ]
         lines.append(f"| {policy} | " + " | ".join(figures) + " |")
     lines.append("")
-    if experiment.name in PRINTED:
+    if experiment.name in TABLE:
         lines += _against_the_table(experiment.name, cells, settings)
     if experiment.name == "pndc-tuned":
         lines += _tuned(experiment, cells, settings)
@@ -143,11 +151,11 @@ def _against_the_table(name: str, cells: Cells, settings: list[str]) -> list[str
         f"| mean over pools | the paper (tuned) | {authors} | {untuned} |",
         "|---|---:|---:|---:|",
     ]
-    for policy, row in cast("Mapping[str, Sequence[float]]", PRINTED[name]).items():
+    for policy in POLICIES:
         ours = [cells[policy, setting] for setting in settings]
         shown = " | ".join(f"{cell['regret']:.2f} ± {cell['se']:.2f}" for cell in ours)
-        lines.append(f"| {policy} | {np.mean(row):.2f} | {shown} |")
-    printed = float(np.mean(cast("Mapping[str, Sequence[float]]", PRINTED[name])["vids"]))
+        lines.append(f"| {policy} | {printed_mean(name, policy):.2f} | {shown} |")
+    printed = printed_mean(name, "vids")
     first, second = (cells["vids", setting] for setting in settings)
     lines += [
         "",
@@ -157,23 +165,6 @@ def _against_the_table(name: str, cells: Cells, settings: list[str]) -> list[str
         "",
     ]
     return lines
-
-
-def _as_sets(name: str, path: Path) -> str:
-    """The regrets of the single pools in increasing order, since their labels are permuted."""
-    import pandas as pd
-
-    summary = summarise(pd.read_parquet(path))
-    lines = ["Pool by pool, sorted, as the labels cannot be compared:", ""]
-    for policy, row in cast("Mapping[str, Sequence[float]]", PRINTED[name]).items():
-        ours = sorted(
-            float(one["regret"])
-            for one in summary.to_dict("records")
-            if one["policy"] == policy and str(one["setting"]).startswith(AUTHORS)
-        )
-        lines.append(f"- {policy}, the paper: {', '.join(f'{value:.2f}' for value in sorted(row))}")
-        lines.append(f"- {policy}, ours: {', '.join(f'{value:.2f}' for value in ours)}")
-    return "\n".join(lines) + "\n"
 
 
 def _tuned(experiment: Experiment, cells: Cells, settings: list[str]) -> list[str]:
