@@ -88,3 +88,12 @@ def test_cells_and_page_come_from_the_regrets_of_single_runs():
 def test_a_noise_that_is_none_is_refused(noise):
     with pytest.raises(InvalidInput, match="positive standard deviation"):
         table_experiments(noise)
+
+
+def test_the_page_in_the_documents_is_written_from_the_regrets_beside_it():
+    import pandas as pd
+
+    docs = Path(__file__).parents[2] / "docs"
+    kept = pd.read_csv(docs / "data" / "reproduction_table.csv", comment="#")
+    page = (docs / "reproduction_table.md").read_text(encoding="utf-8")
+    assert page == table_page(table_cells(kept))

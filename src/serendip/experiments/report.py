@@ -62,13 +62,11 @@ def write_report(runs: Path, docs: Path) -> tuple[Path, ...]:
         for name in EXPERIMENTS
         if (runs / name / "steps.parquet").exists()
     }
-    table = runs / "table" / "regrets.csv"
-    if not found and not table.exists():
+    table = write_table_page(runs, docs)
+    if not found and table is None:
         raise InvalidInput(f"There are no runs in {runs}; run `serendip reproduce all` first.")
-    pages = [_write_page(found, runs, docs)] if found else []
-    if table.exists():
-        pages.append(write_table_page(table, docs))
-    return tuple(pages)
+    pages = (_write_page(found, runs, docs) if found else None, table)
+    return tuple(page for page in pages if page is not None)
 
 
 def _write_page(found: Mapping[str, Path], runs: Path, docs: Path) -> Path:

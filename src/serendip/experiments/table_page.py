@@ -18,25 +18,31 @@ other cell can be compared too.
 Ours: {runs} runs on seeds 0–{last}, descriptors scaled to unit column norm, no intercept, prior
 standard deviation 1, 1000 draws, regret against the recorded labels; mean and, in brackets,
 standard deviation over runs. The noise is not printed: standard deviations of {pndc} on PNDC and
-{cncci} on CNCCI fit the printed IDS best, so they were chosen after looking at it. (The public script has 1;
-`serendip reproduce table --noise 1`.) z is the printed mean less ours, in standard errors of the
+{cncci} on CNCCI fit the printed IDS best, so they were chosen after looking at it. (The public
+script has 1; `serendip reproduce table --noise 1`.) z is the printed mean less ours, in standard errors of the
 difference. The paper's IDS is SampleVIDS, here `vids`.
 """
 
 
-def write_table_page(regrets: Path, docs: Path) -> Path:
-    """Writes the page from the kept regrets; with a copy of them that says where they come from.
+def write_table_page(runs: Path, docs: Path) -> Path | None:
+    """Writes the page; None where the table was never run.
+
+    The regrets behind it are kept beside the documents, with the commit they are from, so that the
+    page can be written again without them being played again.
 
     Args:
-        regrets: A table of runs that `play_table` wrote.
+        runs: Where `play_table` left its regrets, if it was run.
         docs: The folder of the documents.
     """
     import pandas as pd
 
-    kept = docs / "data" / "reproduction_table.csv"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    body = regrets.read_text(encoding="utf-8")
-    kept.write_text(f"# serendip reproduce table; {_commit()}\n{body}", encoding="utf-8")
+    played, kept = runs / "table" / "regrets.csv", docs / "data" / "reproduction_table.csv"
+    if played.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        body = played.read_text(encoding="utf-8")
+        kept.write_text(f"# serendip reproduce table; {_commit()}\n{body}", encoding="utf-8")
+    if not kept.exists():
+        return None
     page = docs / "reproduction_table.md"
     page.write_text(table_page(table_cells(pd.read_csv(kept, comment="#"))), encoding="utf-8")
     return page
