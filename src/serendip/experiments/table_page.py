@@ -19,8 +19,8 @@ Ours: {runs} runs on seeds 0–{last}, descriptors scaled to unit column norm, n
 standard deviation 1, 1000 draws, regret against the recorded labels; mean and, in brackets,
 standard deviation over runs. The noise is not printed: standard deviations of {pndc} on PNDC and
 {cncci} on CNCCI fit the printed IDS best, so they were chosen after looking at it. (The public
-script has 1; `serendip reproduce table --noise 1`.) z is the printed mean less ours, in standard errors of the
-difference. The paper's IDS is SampleVIDS, here `vids`.
+script has 1; `serendip reproduce table --noise 1`.) z is the printed mean less ours, in standard
+errors of the difference. The paper's IDS is SampleVIDS, here `vids`.
 """
 
 
