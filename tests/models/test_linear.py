@@ -13,6 +13,7 @@ from serendip.core.folds import contenders, optima
 from serendip.core.likelihood import Gaussian
 from serendip.models.draws import LinearDraws, equal_weights, grouped_summary, sampled_tradeoff
 from serendip.models.linear import LinearModel, UnknownScales
+from serendip.models.lookahead import NODES
 from serendip.pools.dense import DensePool
 
 RNG = np.random.default_rng(0)
@@ -151,8 +152,7 @@ def test_lookahead_is_the_posterior_mean_after_the_label():
     mean, chances, after = posterior.lookahead(others)(Block(np.array([5]), x[5:]))
     assert chances.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(after[0].T @ chances[0], x @ posterior.mean)
-    nodes = np.polynomial.hermite_e.hermegauss(7)[0]
-    label = mean[0] + nodes[2] * np.sqrt(x[5] @ posterior.covariance @ x[5] + 0.5)
+    label = mean[0] + NODES[2] * np.sqrt(x[5] @ posterior.covariance @ x[5] + 0.5)
     updated = posterior.update(Observation(5, x[5:], np.array([label])), RNG)
     np.testing.assert_allclose(after[0, 2], x @ updated.mean)
 

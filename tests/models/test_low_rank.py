@@ -106,12 +106,14 @@ def test_values_are_entries_of_the_product() -> None:
     np.testing.assert_allclose(width, explicit.std(axis=1))
 
 
-def test_sample_takes_each_chain_once_or_with_replacement() -> None:
+def test_sample_takes_each_chain_as_often_as_the_others() -> None:
     posterior = _played(LowRankModel(5, 4, 2, 1.0, 0.1, n_chains=30), 3)
     once = posterior.sample(30, stream(0, "s"))
     assert len(np.unique(once.left[:, 0, 0])) == 30
     many = posterior.sample(100, stream(0, "s"))
     assert many.left.shape == (100, 5, 2)
+    _, times = np.unique(many.left[:, 0, 0], return_counts=True)
+    assert sorted(times) == [3] * 20 + [4] * 10
     assert many.weights.sum() == pytest.approx(1.0)
 
 

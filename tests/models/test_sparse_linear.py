@@ -197,12 +197,15 @@ def test_gains_are_those_of_the_sample(
     np.testing.assert_allclose(draws.tradeoff(doubtful)(block).gain, expected, atol=1e-12)
 
 
-def test_sample_takes_each_chain_once_or_with_replacement() -> None:
+def test_sample_takes_each_chain_as_often_as_the_others() -> None:
     posterior = SparseLinearModel(5, 0.9, 1.0, 0.1, n_chains=30).posterior((), stream(0, "p"))
     once = posterior.sample(30, stream(0, "s")).reduced.theta
     assert len(np.unique(once, axis=0)) == len(np.unique(posterior.chains.theta, axis=0))
     many = posterior.sample(100, stream(0, "s"))
     assert many.reduced.theta.shape[0] == 100
+    picks = many.reduced.theta
+    _, times = np.unique(picks[picks.any(axis=1)], axis=0, return_counts=True)
+    assert set(times) <= {3, 4}
     assert many.weights.sum() == pytest.approx(1.0)
 
 

@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit, log_expit, logit, logsumexp
+from scipy.special import log_expit, logit, logsumexp
 
 from serendip.core.arrays import Floats
 from serendip.core.data import Block, Observation
@@ -24,12 +24,11 @@ from serendip.core.protocols import MomentsFn
 from serendip.models.calibration import SLOPES, SPREADS, Calibration, Scale, Unseen, bounded
 from serendip.models.draws import LogisticDraws, equal_weights
 from serendip.models.ensemble import Ensemble, EnsembleDraws, Fitter, Members, Nobody, stacked
+from serendip.models.sigmoid import sigmoid_moments
 
 _GRID = np.array(list(product(SLOPES, SPREADS)))
 _SPREAD = 1.5
 """s, the standard deviation of logits before any label."""
-_NODES, _RAW = np.polynomial.hermite_e.hermegauss(15)
-_MASSES = _RAW / _RAW.sum()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +62,7 @@ class ChancePosterior:
         return EnsembleDraws(self.ensemble, LogisticDraws(theta, equal_weights(size), Bernoulli()))
 
     def moments(self) -> MomentsFn:
-        """Mean and standard deviation of f, by quadrature over the Gaussian of g."""
+        """Mean and standard deviation of f, over the Gaussian of g."""
         return ChanceMoments(self.ensemble)
 
     def held_out(self) -> Floats:
@@ -79,9 +78,7 @@ class ChanceMoments:
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
         level, spread = self.ensemble.moments()(block)
-        chances = expit(level[:, None] + spread[:, None] * _NODES)
-        mean = chances @ _MASSES
-        return mean, np.sqrt((chances - mean[:, None]) ** 2 @ _MASSES)
+        return sigmoid_moments(level, spread)
 
 
 def _fitted(model: Fitter, x: Floats, y: Floats, rng: Generator) -> Ensemble:

@@ -26,8 +26,6 @@ from serendip.models.draws import LinearDraws, equal_weights
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import LinearLookahead, Outlook
 
-# Gauss–Hermite with seven points: exact for the smooth part of what ENS integrates.
-
 
 @dataclass(frozen=True, slots=True)
 class UnknownScales:

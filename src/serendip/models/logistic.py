@@ -26,9 +26,7 @@ from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LogisticDraws, equal_weights
 from serendip.models.lookahead import MixedLookahead, Outlook
-
-_NODES, _RAW = np.polynomial.hermite_e.hermegauss(15)
-_MASSES = _RAW / _RAW.sum()
+from serendip.models.sigmoid import sigmoid_moments
 
 _CONSTANT_VARIANCE = 16.0
 """Prior variance of a constant beside unknown widths: chances from 0.03 % to 99.97 %."""
@@ -165,7 +163,7 @@ class LogisticPosterior:
         return LogisticDraws(theta, equal_weights(size), Bernoulli())
 
     def moments(self) -> MomentsFn:
-        """Mean and standard deviation of μ(xᵀθ), by quadrature over the Gaussians of xᵀθ."""
+        """Mean and standard deviation of μ(xᵀθ), over the Gaussians of xᵀθ."""
         return LogisticMoments(self.kept)
 
     def design(self) -> MomentsFn:
@@ -222,11 +220,11 @@ class LogisticMoments:
         parts = []
         for fit in self.fits:
             spread = np.linalg.norm(fit.precision.whiten(x.T), axis=0)
-            chances = expit((x @ fit.mode)[:, None] + spread[:, None] * _NODES)
-            parts.append((fit.weight, chances))
-            mean += fit.weight * (chances @ _MASSES)
-        for weight, chances in parts:
-            square += weight * ((chances - mean[:, None]) ** 2 @ _MASSES)
+            level, deviation = sigmoid_moments(x @ fit.mode, spread)
+            parts.append((fit.weight, level, deviation))
+            mean += fit.weight * level
+        for weight, level, deviation in parts:
+            square += weight * (deviation**2 + (level - mean) ** 2)
         return mean, np.sqrt(square)
 
 

@@ -1,15 +1,20 @@
 """How the means of others would move with one label, which is what ENS looks at.
 
 Each answers with the mean of the candidates of a block, the chances of some outcomes of their
-labels, and the means of the others after each outcome. Gaussian labels are taken at seven
-Gauss–Hermite points z, and means move by their covariance with the candidate:
+labels, and the means of the others after each outcome. Means move by their covariance with the
+candidate, z standard deviations of a Gaussian label from what was expected:
 
     m′ = m + C[:, x] z / √(C[x, x] + σ²)
+
+What ENS takes the expectation of, a sum of the largest of such means, is piecewise linear in z. So
+z is taken at its mean within each of ten bins, which is exact where no bin has a kink inside; at
+the same accuracy Gauss–Hermite takes half as many points again, for its errors do not stay local.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from serendip.core.arrays import Floats
 from serendip.core.data import Block
@@ -18,8 +23,16 @@ from serendip.core.protocols import BlockFn, Draws
 from serendip.models.paths import Company
 from serendip.models.process import pooled
 
-_NODES, _RAW = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(7))
-_MASSES = _RAW / _RAW.sum()
+
+def _binned(edges: Floats) -> tuple[Floats, Floats]:
+    """The mean of a standard Gaussian within each bin, and the mass of the bin."""
+    masses = np.diff(ndtr(edges), prepend=0.0, append=1.0)
+    density = np.exp(-0.5 * edges**2) / np.sqrt(2.0 * np.pi)
+    return -np.diff(density, prepend=0.0, append=0.0) / masses, masses
+
+
+NODES, MASSES = _binned(np.linspace(-2.4, 2.4, 9))
+"""Where a Gaussian label is looked at, in standard deviations, and how likely it is there."""
 
 Outlook = tuple[Floats, Floats, Floats]
 """(b,) means, (b, q) chances and (b, q, n) means of the others after each outcome."""
@@ -35,8 +48,8 @@ def _moved(mean: Floats, variance: Floats, others: Floats, covariance: Floats) -
         covariance: (b, n)
     """
     shift = covariance / np.sqrt(variance)[:, None]
-    after = others + shift[:, None, :] * _NODES[:, None]
-    return mean, np.tile(_MASSES, (len(mean), 1)), after
+    after = others + shift[:, None, :] * NODES[:, None]
+    return mean, np.tile(MASSES, (len(mean), 1)), after
 
 
 @dataclass(frozen=True, slots=True)

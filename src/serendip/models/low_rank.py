@@ -23,7 +23,7 @@ from serendip.core.linalg import gaussian_draws
 from serendip.core.protocols import MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
 from serendip.models.entries import checked_entries
-from serendip.models.mixing import Mixing
+from serendip.models.mixing import Mixing, chain_picks
 
 _N_UNSEEN = 16
 """How many unseen entries are watched for mixing, beside all seen ones."""
@@ -166,9 +166,8 @@ class LowRankPosterior:
         )
 
     def sample(self, size: int, rng: Generator) -> FactorDraws:
-        """States of different chains; more than there are chains are drawn with replacement."""
-        n_chains = len(self.left)
-        picks = rng.choice(n_chains, size=size, replace=size > n_chains)
+        """States of different chains; where there are not so many, all equally often or nearly."""
+        picks = chain_picks(size, len(self.left), rng)
         return self._draws(self.left[picks], self.right[picks])
 
     def moments(self) -> MomentsFn:

@@ -39,7 +39,7 @@ from serendip.models.matrix_sweeps import (
     remeasured,
     taken,
 )
-from serendip.models.mixing import Mixing
+from serendip.models.mixing import Mixing, chain_picks
 
 _CELLS = 1 << 18
 """Numbers worked on at once, so that a sweep stays in the cache."""
@@ -189,10 +189,7 @@ class MatrixPosterior:
 
     def sample(self, size: int, rng: Generator) -> FactorDraws:
         """States of different chains; where there are not so many, all equally often or nearly."""
-        rounds, rest = divmod(size, self.model.n_chains)
-        chains = np.arange(self.model.n_chains)
-        picks = [np.tile(chains, rounds), rng.choice(chains, size=rest, replace=False)]
-        return self._draws(np.concatenate(picks))
+        return self._draws(chain_picks(size, self.model.n_chains, rng))
 
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of each entry over all chains."""

@@ -1,4 +1,4 @@
-"""How well parallel chains have mixed: rank-normalised split R̂ and effective sample size.
+"""How well parallel chains have mixed (rank-normalised split R̂, effective size); draws of them.
 
 After Vehtari, Gelman, Simpson, Carpenter and Bürkner (Bayesian Analysis, 2021). A series is
 (S, M, q): S kept sweeps of M chains, of q quantities that mean the same in every chain.
@@ -7,9 +7,10 @@ After Vehtari, Gelman, Simpson, Carpenter and Bürkner (Bayesian Analysis, 2021)
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import ndtri
 
-from serendip.core.arrays import Floats
+from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
 
 
@@ -113,3 +114,11 @@ def _effective_size(series: Floats) -> Floats:
     # Antithetic chains may be worth more than their number; beyond size·log₁₀(size) it is noise.
     slowness = np.maximum(2.0 * monotone.sum(axis=0) - 1.0, 1.0 / np.log10(max(size, 10)))
     return np.asarray(np.where(total > 0, size / slowness, float(size)))
+
+
+def chain_picks(size: int, n_chains: int, rng: Generator) -> Ints:
+    """(size,) which chains draws are taken from: different ones, or all as often as can be."""
+    rounds, rest = divmod(size, n_chains)
+    chains = np.arange(n_chains)
+    picks = [np.tile(chains, rounds), rng.choice(chains, size=rest, replace=False)]
+    return np.concatenate(picks)

@@ -26,6 +26,7 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models import draws as shared
 from serendip.models.label_scale import far_apart, label_scale
+from serendip.models.mixing import chain_picks
 from serendip.models.sparse_sweeps import Collapsed, SparseChains
 
 _CELLS = 1 << 16  # chains × features worked on at once, so that a sweep stays in the cache
@@ -177,8 +178,8 @@ class SparseLinearPosterior:
         return np.asarray((self.chains.theta != 0).mean(axis=0))
 
     def sample(self, size: int, rng: Generator) -> "SparseLinearDraws":
-        """States of different chains; more than there are chains are drawn with replacement."""
-        return self._draws(rng.choice(self.model.n_chains, size, size > self.model.n_chains))
+        """States of different chains; where there are not so many, all equally often or nearly."""
+        return self._draws(chain_picks(size, self.model.n_chains, rng))
 
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of xᵀθ over all chains."""

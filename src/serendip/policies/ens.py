@@ -2,9 +2,9 @@
 
     score(x) = f̄(x) + E_y[ sum of the k − 1 largest means of the others after seeing y at x ]
 
-Binary labels: the expectation is over a hit and a miss. Gaussian labels: over seven Gauss–Hermite
-points. The cost grows with the square of the pool, so this is a policy for thousands, not millions:
-an ask takes ten seconds at 10⁴ candidates.
+Binary labels: the expectation is over a hit and a miss. Gaussian labels: over ten outcomes
+(`models/lookahead.py`). The cost grows with the square of the pool, so this is a policy for
+thousands, not millions: an ask takes fifteen seconds at 10⁴ candidates.
 """
 
 from dataclasses import dataclass
