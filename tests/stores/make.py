@@ -218,7 +218,7 @@ def postgres() -> Iterator[tuple[str, Path]]:
 
 
 def dump(url: str, package: Path, file: Path) -> None:
-    """The database as SQL alone: the commands of psql, which begin with a backslash, are left out."""
+    """The database as SQL alone, without the commands of psql, which begin with a backslash."""
     program = next(package.rglob("bin/pg_dump"))
     options = ["--inserts", "--no-owner", "--no-privileges", "--encoding=UTF8"]
     made = subprocess.run([program, *options, url], check=True, capture_output=True, text=True)
