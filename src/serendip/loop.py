@@ -12,7 +12,7 @@ from serendip.core.data import Choice, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Labels
 from serendip.core.protocols import Model, Oracle, Policy, Pool, Posterior
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.policies.batch import choose_batch
 from serendip.pools.bounded import bounded
@@ -98,23 +98,23 @@ def play(
         )
     if batch < 1:
         raise InvalidInput(f"A batch has at least one candidate; got {batch}.")
-    posterior = model.posterior((), stream(seed, "prior"))
+    posterior = model.posterior((), stream(seed, Purpose.PRIOR))
     pool = bounded(pool)
     steps: list[Step] = []
     while len(steps) < horizon:
         t = len(steps) + 1
         remaining = horizon - t + 1
-        streams = _Addressed(seed, "policy", t)
+        streams = _Addressed(seed, Purpose.POLICY, t)
         choices = suggest(posterior, pool, policy, remaining, streams, min(batch, remaining))
         for place, choice in enumerate(choices):
             figures = dict(choice.details)
             if watch is not None:
-                rng = stream(seed, "watch", t + place)
+                rng = stream(seed, Purpose.WATCH, t + place)
                 figures |= watch(posterior, pool, choice, remaining - place, rng)
-            seen = oracle.reveal(choice.item, stream(seed, "label", choice.item))
+            seen = oracle.reveal(choice.item, stream(seed, Purpose.LABEL, choice.item))
             if labels is not None:
                 labels.encode(seen.label)
-            posterior, pool = absorb(posterior, pool, seen, stream(seed, "update", t + place))
+            posterior, pool = absorb(posterior, pool, seen, stream(seed, Purpose.UPDATE, t + place))
             steps.append(Step(t + place, choice.item, seen.label, figures))
     return Trace(tuple(steps), seed)
 
@@ -124,7 +124,7 @@ class _Addressed:
     """The streams of consecutive steps."""
 
     seed: int
-    purpose: str
+    purpose: Purpose
     first: int
 
     def __call__(self, place: int) -> Generator:

@@ -30,11 +30,10 @@ from serendip.campaigns.events import (
     Told,
     Undone,
     Withdrawn,
-    decoded,
-    encoded,
 )
 from serendip.campaigns.schema import EVENTS, HEAD
 from serendip.campaigns.store import Store
+from serendip.campaigns.wire import decoded, encoded
 from serendip.core.errors import InvalidInput
 
 REF = FileRef("/data/pool.csv", "pool.csv", "ab" * 32)

@@ -18,7 +18,8 @@ from serendip.campaigns.results import Decision, Outcome, decide, outcomes_of, r
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.store import Store
-from serendip.core.rng import stream
+from serendip.campaigns.wire import SETTINGS
+from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Campaign:
     def settings(self) -> Settings:
         """What was decided at the start."""
         if self._settings is None:
-            self._settings = Settings.from_mapping(self.state.created.settings)
+            self._settings = Settings.from_log(self.state.created.settings)
         return self._settings
 
     @property
@@ -118,10 +119,10 @@ class Campaign:
         if self._problem is None:
             from serendip.campaigns.problem import Problem
 
-            settings, edges = self.settings, self.state.created.edges
-            if edges is not None:
-                path = unchanged(edges, self.store.folder, "table of edges")
-                settings = settings.changed(edges=path)
+            settings, created = self.settings, self.state.created
+            if created.edges is not None:
+                path = unchanged(created.edges, self.store.folder, "table of edges")
+                settings = Settings.from_log({**created.settings, SETTINGS["edges"]: str(path)})
             self._problem = Problem.of(settings, self.candidates)
         return self._problem
 
@@ -246,7 +247,7 @@ class Campaign:
         from serendip.campaigns.predictions import predictions
 
         with one_blas_thread():
-            table = predictions(self.view(), self._rng("predict"), self.problem.whole, top)
+            table = predictions(self.view(), self._rng(Purpose.PREDICT), self.problem.whole, top)
         known = table["id"].map(dict(self.state.known))
         table[table.columns[-1]] = table[table.columns[-1]].fillna(known)
         return table
@@ -256,7 +257,7 @@ class Campaign:
         from serendip.campaigns.forecast import forecast
 
         with one_blas_thread():
-            return forecast(self.view(), self._rng("forecast"))
+            return forecast(self.view(), self._rng(Purpose.FORECAST))
 
     def report(self) -> str:
         """A self-contained HTML page."""
@@ -267,8 +268,8 @@ class Campaign:
         view = self.view()
         words = [in_words(entry, self.state.undone) for entry in self.log]
         with one_blas_thread():
-            future = forecast(view, self._rng("forecast"))
-            return html_report(view, future, words, self._rng("report"))
+            future = forecast(view, self._rng(Purpose.FORECAST))
+            return html_report(view, future, words, self._rng(Purpose.REPORT))
 
     def status(self) -> "Status":
         """The campaign in figures; the pool is not read."""
@@ -291,5 +292,5 @@ class Campaign:
         }
         return tables[known(what, tables, "table", "tables")]()
 
-    def _rng(self, purpose: str) -> Any:
+    def _rng(self, purpose: Purpose) -> Any:
         return stream(self.settings.seed, purpose, self.state.version)

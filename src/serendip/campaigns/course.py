@@ -22,7 +22,7 @@ from serendip.campaigns.view import CampaignView
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Choice
 from serendip.core.folds import optima
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.theory import RatioWatch, generic_bound, linear_entropy_bound, tuple_entropy_bound
 
@@ -70,7 +70,7 @@ def course(problem: Problem, log: Sequence[Entry], name: str) -> Course:
         view = problem.view(before, name)
         if first not in view.pool:  # it had failed, and was asked for again
             continue
-        rng = stream(problem.settings.seed, "course", before.version)
+        rng = stream(problem.settings.seed, Purpose.COURSE, before.version)
         with one_blas_thread():
             watch = RatioWatch(n_draws=N_DRAWS)
             found = watch(view.posterior, view.pool, Choice(first, 0.0), max(1, before.free), rng)
@@ -138,7 +138,7 @@ def _regret(problem: Problem, now: State) -> Floats:
     if len(found) == 0:
         return np.zeros(1)
     pool = problem.pool(now.known)
-    rng = stream(problem.settings.seed, "regret", now.version)
+    rng = stream(problem.settings.seed, Purpose.REGRET, now.version)
     with one_blas_thread():
         draws = problem.posterior(now).sample(N_DRAWS, rng)
         best = optima(pool, draws, len(found))

@@ -1,18 +1,12 @@
 """What can happen to a campaign. Events are facts: they are appended, never edited.
 
-An event is stored as JSON with a schema version. Candidates are named by the user's own ids, so a
-log can be read by people; the pool is pinned by its hash, so an id always means the same row.
+How they are written is told in `wire`. Candidates are named by the user's own ids, so a log can be
+read by people; the pool is pinned by its hash, so an id always means the same row.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
-
-from serendip.campaigns.errors import StoreDamaged
-
-SCHEMA = 1
-"""Version of the JSON below; raised when a field changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ class Created:
     who: str
     at: str
     settings: Mapping[str, Any]
-    """`Settings.as_json`, all that was decided at the start."""
+    """`Settings.as_json`, all that was decided at the start, in the words of `wire.SETTINGS`."""
     pool: FileRef
     n_candidates: int
     edges: FileRef | None = None
@@ -159,13 +153,6 @@ Event = (
     Created | Asked | Told | Failed | Excluded | Corrected | Withdrawn | Undone | Rebudgeted | Moved
 )
 
-_KINDS: dict[str, type[Event]] = {
-    kind.__name__: kind
-    for kind in (
-        Created, Asked, Told, Failed, Excluded, Corrected, Withdrawn, Undone, Rebudgeted, Moved,
-    )
-}  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -175,58 +162,3 @@ class Entry:
     command: int
     """The version of the first event that the same command wrote."""
     event: Event
-
-
-def encoded(event: Event) -> str:
-    """The event as one line of JSON, the same text for the same event."""
-    body = {"kind": type(event).__name__, "schema": SCHEMA, **asdict(event)}
-    return json.dumps(body, allow_nan=False, sort_keys=True, separators=(",", ":"))
-
-
-def decoded(text: str) -> Event:
-    """The event in a line of JSON."""
-    try:
-        body = json.loads(text)
-        kind, schema = str(body.pop("kind")), int(body.pop("schema"))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise StoreDamaged(
-            f"The log holds an event that is not one ({text[:40]!r}); restore a backup of the "
-            "store."
-        ) from None
-    if schema > SCHEMA or kind not in _KINDS:
-        raise StoreDamaged(
-            f"The log holds an event {kind!r} of schema {schema}, and this version of serendip "
-            f"knows schemas up to {SCHEMA}; upgrade serendip to open this campaign."
-        )
-    try:
-        event: Event = _revived(_KINDS[kind], body)
-    except (TypeError, KeyError, AttributeError):
-        raise StoreDamaged(
-            f"An event {kind!r} in the log lacks a part of it; restore a backup of the store."
-        ) from None
-    return event
-
-
-_PARTS: dict[str, Any] = {
-    "pool": FileRef,
-    "edges": FileRef,
-    "snapshot": FileRef,
-    "known": KnownLabel,
-    "side": KnownLabel,
-    "proposals": Proposal,
-}
-"""Fields that are values of ours, or tuples of them."""
-
-
-def _revived(kind: Any, body: Mapping[str, Any]) -> Any:
-    parts = {}
-    for field in fields(kind):
-        if field.name not in body:
-            continue
-        value, part = body[field.name], _PARTS.get(field.name)
-        if isinstance(value, list):
-            value = tuple(_revived(part, one) if part else one for one in value)
-        elif part and value is not None:
-            value = _revived(part, value)
-        parts[field.name] = value
-    return kind(**parts)

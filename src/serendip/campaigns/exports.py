@@ -12,6 +12,7 @@ from serendip.campaigns.events import Asked, Entry, Proposal
 from serendip.campaigns.results import id_column
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
+from serendip.campaigns.wire import kind_of
 from serendip.campaigns.words import what
 from serendip.core.labels import Continuous
 
@@ -52,14 +53,14 @@ class Status:
 
 def status_of(name: str, store: str, log: Sequence[Entry], state: State) -> Status:
     """What the log says without the pool."""
-    settings = state.created.settings
+    settings = Settings.from_log(state.created.settings)
     results = list(state.results.values())
-    better = min if settings["minimize"] else max
+    better = min if settings.minimize else max
     best = better(results, key=lambda one: one.value) if results else None
     last = log[-1].event
     return Status(
         name=name,
-        label=str(settings["label"]),
+        label=settings.label,
         store=store,
         pool=state.pool.path,
         version=state.version,
@@ -127,7 +128,7 @@ def event_table(log: Iterable[Entry], state: State) -> "pd.DataFrame":
             "event": entry.version,
             "at": entry.event.at,
             "who": entry.event.who,
-            "kind": type(entry.event).__name__,
+            "kind": kind_of(entry.event),
             "item": ", ".join(_items(entry)),
             "value": getattr(entry.event, "value", None),
             "what": what(entry.event),

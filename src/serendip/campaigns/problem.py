@@ -14,7 +14,7 @@ from serendip.campaigns.state import State
 from serendip.campaigns.view import CampaignView, LabelMap, Measured
 from serendip.core.data import Choice, Observation
 from serendip.core.protocols import Model, Pool, Posterior
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.engines import Engine, executor_on
 from serendip.folder_framing import frame_folder
@@ -111,7 +111,7 @@ class Problem:
         """
         with one_blas_thread():
             posterior: Posterior = self.model.posterior(
-                self._seen(state), stream(self.settings.seed, "posterior")
+                self._seen(state), stream(self.settings.seed, Purpose.POSTERIOR)
             )
         return posterior
 
@@ -150,7 +150,7 @@ class Problem:
             with one_blas_thread():
                 guesses = [pretended(posterior, pool, place) for place in places]
                 posterior = self.model.posterior(
-                    [*self._seen(state), *guesses], stream(seed, "pretend", version)
+                    [*self._seen(state), *guesses], stream(seed, Purpose.PRETEND, version)
                 )
         policy = policy_named(self.settings.policy)
         return suggest(posterior, pool, policy, state.free, _Streams(seed, version), count)
@@ -197,7 +197,7 @@ class _Streams:
     version: int
 
     def __call__(self, place: int) -> Generator:
-        return stream(self.seed, "ask", self.version, place)
+        return stream(self.seed, Purpose.ASK, self.version, place)
 
 
 def first_choice(problem: Problem, budget: int) -> None:
@@ -206,6 +206,6 @@ def first_choice(problem: Problem, budget: int) -> None:
     if isinstance(pool, StreamedPool):  # a taste of it will do
         few = np.arange(min(len(pool), _TASTE), dtype=np.int64)
         pool = DensePool(pool.take(few))
-    prior = problem.model.posterior((), stream(problem.settings.seed, "posterior"))
+    prior = problem.model.posterior((), stream(problem.settings.seed, Purpose.POSTERIOR))
     policy = policy_named(problem.settings.policy)
     suggest(prior, pool, policy, min(budget, len(pool)), _Streams(problem.settings.seed, 0), 1)

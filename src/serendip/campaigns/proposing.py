@@ -5,7 +5,7 @@ from serendip.campaigns.events import Proposal
 from serendip.campaigns.problem import Problem
 from serendip.campaigns.reasons import reasons
 from serendip.campaigns.state import State
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 
 
@@ -26,7 +26,7 @@ def proposals(
         raise NothingLeft(nothing_left(state, retry_failed))
     view = problem.view(state, name)
     choices = problem.choices(state, view.posterior, min(wanted, left), retry_failed)
-    rng = stream(problem.settings.seed, "reasons", state.version)
+    rng = stream(problem.settings.seed, Purpose.REASONS, state.version)
     ids = problem.candidates.ids
     with one_blas_thread():
         found = reasons(view, choices, rng)

@@ -7,10 +7,12 @@ when the campaign begins (`beginning.prepared`); nothing heavy is imported here.
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from serendip.campaigns.errors import StoreDamaged
+from serendip.campaigns.wire import SETTINGS, todays
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Binary, Continuous, Labels, Ordered
 from serendip.model_names import usual_model
@@ -186,11 +188,11 @@ class Settings:
         return LabelMap(high, low - high) if self.minimize else LabelMap(low, high - low)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, as they go into the log."""
+        """Plain values by the words of `wire.SETTINGS`, as they go into the log."""
         plain: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
-            plain[field.name] = (
+            plain[SETTINGS[field.name]] = (
                 str(value)
                 if isinstance(value, Path)
                 else list(value)
@@ -201,28 +203,52 @@ class Settings:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], beside: Path | None = None) -> "Settings":
-        """Settings from plain values: those of a log, a TOML file or flags.
+        """Settings that somebody gives, as plain values: in a TOML file, flags or a request.
 
         Args:
-            values: By the names of the fields; what is None counts as not given.
+            values: By the words of `wire.SETTINGS`; what is None counts as not given.
             beside: The folder that paths are relative to; by default the working folder.
         """
-        known = {field.name: _kind(field.type) for field in fields(cls)}
-        given = {name: value for name, value in values.items() if value is not None}
+        known = {SETTINGS[field.name]: field for field in fields(cls)}
+        given = {name: value for name, value in todays(values).items() if value is not None}
         for name in given:
             if name not in known:
                 from serendip.core.naming import known as check
 
                 check(name, known, "setting", "settings")
         for name in ("name", "pool", "label", "budget"):
-            if name not in given:
+            if SETTINGS[name] not in given:
                 raise InvalidInput(f"A campaign needs a {name}; add it to the settings.")
-        made = {name: _typed(name, known[name], value, beside) for name, value in given.items()}
+        made = {
+            known[name].name: _typed(name, _kind(known[name].type), value, beside)
+            for name, value in given.items()
+        }
         return cls(**made)
 
-    def changed(self, **changes: Any) -> "Settings":
-        """The same settings but for some."""
-        return replace(self, **changes)
+    @classmethod
+    def from_log(cls, stored: Mapping[str, Any]) -> "Settings":
+        """Settings as a log has them: what was accepted then is not judged again.
+
+        Args:
+            stored: Of `events.Created`.
+        """
+        made = object.__new__(cls)
+        for field in fields(cls):
+            value = stored.get(SETTINGS[field.name])
+            if value is None and field.default is MISSING:
+                raise StoreDamaged(
+                    f"The log does not say the {field.name} of the campaign; restore a backup of "
+                    "the store."
+                )
+            kind = _kind(field.type)
+            if value is None:
+                value = field.default
+            elif kind.startswith("Path"):
+                value = Path(value)
+            elif isinstance(value, list):
+                value = tuple(value)
+            object.__setattr__(made, field.name, value)
+        return made
 
 
 def read_toml(file: Path) -> dict[str, Any]:

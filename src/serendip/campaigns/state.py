@@ -21,6 +21,7 @@ from serendip.campaigns.events import (
     Undone,
     Withdrawn,
 )
+from serendip.campaigns.wire import SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Fold:
         self.version = 1
         self.created = log[0].event
         self.pool = self.created.pool
-        self.budget = int(self.created.settings["budget"])
+        self.budget = int(self.created.settings[SETTINGS["budget"]])
         self.n_failures = 0
         self.results: dict[str, Result] = {}
         self.pending: dict[str, Proposal] = {}

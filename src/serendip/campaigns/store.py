@@ -24,8 +24,9 @@ from serendip.campaigns.errors import (
     StoreDamaged,
     StoreFailed,
 )
-from serendip.campaigns.events import Entry, Event, decoded, encoded
+from serendip.campaigns.events import Entry, Event
 from serendip.campaigns.schema import CAMPAIGNS, EVENTS, REQUESTS, ensure_schema
+from serendip.campaigns.wire import decoded, encoded
 
 T = TypeVar("T")
 

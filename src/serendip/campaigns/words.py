@@ -14,6 +14,7 @@ from serendip.campaigns.events import (
     Undone,
     Withdrawn,
 )
+from serendip.campaigns.wire import SETTINGS
 
 
 def in_words(entry: Entry, undone: frozenset[int]) -> str:
@@ -27,8 +28,9 @@ def what(event: Event) -> str:
     """What happened."""
     match event:
         case Created(n_candidates=n, settings=settings, known=known):
+            budget = settings[SETTINGS["budget"]]
             before = f", {len(known)} labels known before" if known else ""
-            return f"began with {n} candidates and a budget of {settings['budget']}{before}"
+            return f"began with {n} candidates and a budget of {budget}{before}"
         case Asked(proposals=proposals):
             return f"asked and got {_list([one.item for one in proposals])}"
         case Told(item=item, value=value, side=side):

@@ -230,8 +230,10 @@ def tell(
 def _confirm(campaign: Any, decision: Any) -> None:
     from collections import Counter
 
-    kinds = Counter(type(event).__name__ for event in decision.events)
-    words = {"Told": "measured", "Failed": "failed", "Excluded": "excluded", "Corrected": "changed"}
+    from serendip.campaigns.events import Corrected, Excluded, Failed, Told
+
+    kinds = Counter(type(event) for event in decision.events)
+    words = {Told: "measured", Failed: "failed", Excluded: "excluded", Corrected: "changed"}
     parts = [f"{kinds[kind]} {word}" for kind, word in words.items() if kinds[kind]]
     typer.echo(f"Recorded: {', '.join(parts) or 'nothing new'}.")
     if decision.repeats:

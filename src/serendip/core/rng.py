@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from enum import StrEnum
 
 import numpy as np
 
@@ -10,13 +11,46 @@ from serendip.core.arrays import Ints
 Key = int | str
 
 
-def stream(seed: int, *key: Key) -> np.random.Generator:
-    """The generator at an address, such as `stream(seed, "label", item)`.
+class Purpose(StrEnum):
+    """What a stream is for. The words are hashed: they stay as they are, whatever happens here.
+
+    Another word is another stream, and so other proposals from the same log and the same seed.
+    """
+
+    # campaigns
+    POSTERIOR = "posterior"
+    PRETEND = "pretend"
+    ASK = "ask"
+    REASONS = "reasons"
+    PREDICT = "predict"
+    FORECAST = "forecast"
+    REPORT = "report"
+    COURSE = "course"
+    REGRET = "regret"
+    FIT = "fit"
+    MAP = "map"
+    # the loop of simulations
+    PRIOR = "prior"
+    POLICY = "policy"
+    WATCH = "watch"
+    LABEL = "label"
+    UPDATE = "update"
+    # models and worlds
+    LEVEL = "level"
+    WORLD = "world"
+    GRAPH = "graph"
+    DEMO_YIELDS = "demo yields"
+
+
+def stream(seed: int, purpose: Purpose, *key: Key) -> np.random.Generator:
+    """The generator at an address, such as `stream(seed, Purpose.LABEL, item)`.
 
     Streams are addressed, not consumed: two rival policies that label the same item see the same
     noise, whatever else they drew before.
     """
-    address = "\x1f".join(f"{type(part).__name__}:{part}" for part in (int(seed), *key))
+    parts = (int(seed), purpose, *key)
+    kinds = ("str" if isinstance(part, str) else type(part).__name__ for part in parts)
+    address = "\x1f".join(f"{kind}:{part}" for kind, part in zip(kinds, parts, strict=True))
     digest = hashlib.blake2b(address.encode(), digest_size=16).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
 

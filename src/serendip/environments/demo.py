@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from serendip.core.arrays import Floats
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -38,5 +38,5 @@ def demo_yields(pool: "DataFrame", seed: int = 0) -> Floats:
         - 0.2 * polarity * angle
         + 0.12 * hot
     )
-    noise = 0.06 * stream(seed, "demo yields").standard_normal(len(pool))
+    noise = 0.06 * stream(seed, Purpose.DEMO_YIELDS).standard_normal(len(pool))
     return np.round(100.0 / (1.0 + np.exp(-3.0 * (surface + noise - 0.75))), 1)

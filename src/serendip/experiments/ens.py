@@ -1,6 +1,6 @@
 """IDS against ENS on linear models with noise 0.1, 1, 5, 10   [ASD App. ENS, Fig. ENS]"""
 
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.environments.linear import linear_world
 from serendip.experiments.experiment import Experiment, Task
 from serendip.experiments.rivals import RIVALS
@@ -11,7 +11,7 @@ NAMES = ("ids", "vids", "ens", "thompson", "greedy", "random")
 
 def task(noise_std: float, seed: int) -> Task:
     """There are 500 candidates with d = 20; the noise is a standard deviation, as in the figure."""
-    world = linear_world(500, 20, noise_std**2, stream(seed, "world"))
+    world = linear_world(500, 20, noise_std**2, stream(seed, Purpose.WORLD))
     model = LinearModel(20, prior_variance=1.0, noise_variance=noise_std**2)
     return Task(world, model, horizon=100)
 

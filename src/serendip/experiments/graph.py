@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from scipy.sparse import csr_array
 
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.environments.graph import complete_edges, graph_world, random_edges, star_edges
 from serendip.experiments.experiment import Experiment, Task
 from serendip.experiments.rivals import RIVALS
@@ -21,13 +21,13 @@ NOISE = (0.1, 1.0, 10.0)
 
 def random_task(noise: float, seed: int) -> Task:
     """Any two nodes joined with probability p."""
-    adjacency = adjacency_of(N, random_edges(N, CHANCE, stream(seed, "graph")))
+    adjacency = adjacency_of(N, random_edges(N, CHANCE, stream(seed, Purpose.GRAPH)))
     return _task(adjacency, noise, seed)
 
 
 def star_task(noise: float, seed: int) -> Task:
     """A third of the nodes joined to all; the rest joined with probability p."""
-    adjacency = adjacency_of(N, star_edges(N, CHANCE, stream(seed, "graph")))
+    adjacency = adjacency_of(N, star_edges(N, CHANCE, stream(seed, Purpose.GRAPH)))
     return _task(adjacency, noise, seed)
 
 
@@ -42,7 +42,7 @@ def _complete() -> csr_array:
 
 
 def _task(adjacency: csr_array, noise: float, seed: int) -> Task:
-    world = graph_world(adjacency, noise, stream(seed, "world"))
+    world = graph_world(adjacency, noise, stream(seed, Purpose.WORLD))
     model = GraphModel(adjacency, prior_variance=1.0, noise_variance=noise)
     return Task(world, model, HORIZON)
 

@@ -5,7 +5,7 @@ print these nor the noise; the authors' public code has noise standard deviation
 the noise at 1, where policies are told apart, and `linear-printed` the authors' noise.
 """
 
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.environments.linear import linear_world
 from serendip.experiments.experiment import Experiment, Task
 from serendip.experiments.rivals import RIVALS
@@ -27,7 +27,7 @@ def printed_task(d: int, seed: int) -> Task:
 
 
 def _task(d: int, seed: int, noise_variance: float) -> Task:
-    world = linear_world(N, d, noise_variance, stream(seed, "world", d))
+    world = linear_world(N, d, noise_variance, stream(seed, Purpose.WORLD, d))
     model = LinearModel(d, prior_variance=1.0, noise_variance=noise_variance)
     return Task(world, model, HORIZON)
 

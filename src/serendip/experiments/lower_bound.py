@@ -6,7 +6,7 @@ model knows that candidates are independent: the best anyone can do.
 
 import numpy as np
 
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.environments.graph import unstructured_world
 from serendip.experiments.experiment import Experiment, Task
 from serendip.experiments.rivals import RIVALS
@@ -24,7 +24,7 @@ def task(horizon: int, seed: int) -> Task:
         prior_variance=0.25 * share * (1.0 - share),
         noise_variance=1.0,
     )
-    return Task(unstructured_world(horizon, stream(seed, "world", horizon)), model, horizon)
+    return Task(unstructured_world(horizon, stream(seed, Purpose.WORLD, horizon)), model, horizon)
 
 
 EXPERIMENT = Experiment(

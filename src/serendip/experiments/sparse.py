@@ -4,7 +4,7 @@ The appendix states a theorem and no experiment: s nonzero weights among d ≫ T
 exploratory (standard normal features).
 """
 
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.environments.sparse import sparse_world
 from serendip.experiments.experiment import Experiment, Task
 from serendip.experiments.rivals import RIVALS
@@ -16,7 +16,7 @@ SPARSITY, HORIZON = 5, 60
 
 def task(d: int, seed: int) -> Task:
     """The model is not told the level of sparsity, nor any scale."""
-    world = sparse_world(300, d, SPARSITY, 0.1, stream(seed, "world", d))
+    world = sparse_world(300, d, SPARSITY, 0.1, stream(seed, Purpose.WORLD, d))
     return Task(world, SparseLinearModel(d, label_unit=1.0), HORIZON)
 
 

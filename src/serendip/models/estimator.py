@@ -17,7 +17,7 @@ from scipy.special import logit
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput, SerendipError
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.models.calibration import Scale, Unseen
 from serendip.models.chances import ChancePosterior
 from serendip.models.ensemble import EnsemblePosterior, Fitted
@@ -83,7 +83,7 @@ class EstimatorModel:
         for count, seed in zip(counts, rng.integers(2**31, size=len(counts)).tolist(), strict=True):
             rows = np.repeat(np.arange(t), count)
             one, trouble = self._refit(x[rows], y[rows], x[:1], seed)
-            level = self._level(y[rows], scale, stream(seed, "level"))
+            level = self._level(y[rows], scale, stream(seed, Purpose.LEVEL))
             fits.append(level if one is None else one)
             failure = trouble or failure
         if t >= _ENOUGH and all(isinstance(one, Constant) for one in fits) and failure:

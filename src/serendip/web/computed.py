@@ -15,7 +15,7 @@ from serendip.campaigns.listing import our_columns
 from serendip.campaigns.maps import PoolMap, pool_map
 from serendip.campaigns.shapes import Matrix, Neighbourhood, matrix_of, neighbourhood
 from serendip.core.arrays import Floats
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ class Quality:
 def quality_of(campaign: Campaign) -> Quality:
     """Predicted and measured, and the models behind the predictions."""
     view = campaign.view()
-    rng = stream(view.seed, "fit", campaign.state.version)
+    rng = stream(view.seed, Purpose.FIT, campaign.state.version)
     fit = fit_of(view, campaign.log, rng)
     ids = tuple(view.ids[item] for item in fit.items)
     return Quality(fit, ids, trusted(view.posterior, view.model))
@@ -72,7 +72,7 @@ def map_of(campaign: Campaign, method: str) -> Mapped:
     view = campaign.view()
     table = campaign.predict()
     chances = _column(table, "chance")
-    found = pool_map(view, chances, stream(view.seed, "map"), method)
+    found = pool_map(view, chances, stream(view.seed, Purpose.MAP), method)
     return Mapped(found, _shown(table, found.items.tolist()), len(table))
 
 

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from serendip.campaigns.undoing import stands
+from serendip.campaigns.wire import kind_of
 from serendip.campaigns.words import what
 from serendip.web.pages.templating import render
 from serendip.web.service import Campaigns
@@ -28,7 +29,7 @@ async def history(
             "version": entry.version,
             "at": entry.event.at,
             "who": entry.event.who,
-            "kind": type(entry.event).__name__,
+            "kind": kind_of(entry.event),
             "what": what(entry.event),
             "undone": entry.version in reading.state.undone,
             "undoable": stands(entry, reading.state),
