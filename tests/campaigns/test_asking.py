@@ -8,9 +8,10 @@ import pytest
 from campaigns.screens import settings, write_pool
 from serendip.campaigns import Campaign, asking
 from serendip.campaigns.asking import Ask, ask_all
-from serendip.campaigns.chronicle import Answer, Request
+from serendip.campaigns.chronicle import Answer
 from serendip.campaigns.errors import KeyTaken, NothingLeft, StaleCampaign
 from serendip.campaigns.events import Asked
+from serendip.campaigns.requests import Request
 from serendip.core.errors import InvalidInput
 
 
@@ -126,18 +127,18 @@ def test_who_would_exceed_the_budget_after_a_race_computes_again(campaign, monke
 
 
 def test_repeated_asks_get_what_they_got(campaign):
-    request = Request.of("k1", "ask", 2)
+    request = Request.of("k1", "ask", 2, False)
     first, other = ask_all(campaign, [Ask("ann", 2, request=request), Ask("bob", 1)])
     again, more = ask_all(campaign, [Ask("ann", 2, request=request), Ask("bob", 1)])
     assert again == first
     assert not set(more.outcome) & {*first.outcome, *other.outcome}
     assert len(proposed(campaign)) == 4
-    (wrong,) = ask_all(campaign, [Ask("ann", 1, request=Request.of("k1", "ask", 1))])
+    (wrong,) = ask_all(campaign, [Ask("ann", 1, request=Request.of("k1", "ask", 1, False))])
     assert isinstance(wrong, KeyTaken)
 
 
 def test_the_same_key_twice_at_once_is_one_ask(campaign):
-    request = Request.of("k1", "ask", 12)
+    request = Request.of("k1", "ask", 12, False)
     answers = ask_all(campaign, [Ask("ann", 12, request=request)] * 2)
     assert answers[0] == answers[1]
     assert isinstance(answers[0], Answer)
@@ -145,7 +146,7 @@ def test_the_same_key_twice_at_once_is_one_ask(campaign):
 
 
 def test_a_repetition_is_answered_though_nothing_is_left(campaign):
-    request = Request.of("k1", "ask", 12)
+    request = Request.of("k1", "ask", 12, False)
     (first,) = ask_all(campaign, [Ask("ann", 12, request=request)])
     answers = ask_all(campaign, [Ask("bob", 1), Ask("ann", 12, request=request)])
     assert isinstance(answers[0], NothingLeft)
@@ -154,9 +155,9 @@ def test_a_repetition_is_answered_though_nothing_is_left(campaign):
 
 def test_a_repetition_that_another_process_records_meanwhile_is_no_accident(campaign, monkeypatch):
     """Its share is not needed any more; who has none then is told to ask again."""
-    request = Request.of("k1", "ask", 6)
+    request = Request.of("k1", "ask", 6, False)
     real = campaign.store.answered
-    monkeypatch.setattr(type(campaign.store), "answered", lambda *_: frozenset())
+    monkeypatch.setattr(type(campaign.store), "answered", lambda *_: {})
     ask_all(Campaign.open("screen"), [Ask("ann", 6, request=request)])
     with pytest.raises(StaleCampaign, match="ask again"):
         ask_all(campaign, [Ask("ann", 6, request=request), Ask("bob", 6), Ask("eve", 1)])

@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from serendip.campaigns.chronicle import Answers, Chronicle, Command, Request
+from serendip.campaigns.chronicle import Answers, Chronicle, Command
 from serendip.campaigns.deeds import now
 from serendip.campaigns.errors import NothingLeft, StaleCampaign
 from serendip.campaigns.events import Asked, Event, Proposal
 from serendip.campaigns.proposing import nothing_left, proposals
+from serendip.campaigns.requests import Request
 from serendip.core.errors import InvalidInput
 from serendip.engines import Engine
 
@@ -71,13 +72,14 @@ def ask_all(
 
 def _asked(campaign: "Campaign", problem: "Problem", asks: Sequence[Ask]) -> Answers[Items]:
     for _ in range(_ATTEMPTS):
-        fresh = _fresh(campaign, asks)
         campaign.refresh()
+        fresh = _fresh(campaign, asks)
         commands = _commands(problem, campaign.chronicle, asks, fresh, campaign.name)
         try:
             return campaign.record(_Ready(commands))
         except Overtaken:
             continue
+    campaign.refresh()
     fresh = _fresh(campaign, asks)
     try:
         return campaign.record(lambda found: _commands(problem, found, asks, fresh, campaign.name))
@@ -89,12 +91,15 @@ def _asked(campaign: "Campaign", problem: "Problem", asks: Sequence[Ask]) -> Ans
 
 def _fresh(campaign: "Campaign", asks: Sequence[Ask]) -> list[bool]:
     """Which asks are no repetition of another, earlier or among these."""
-    keys = [one.request.key for one in asks if one.request is not None]
-    seen = set(campaign.store.answered(campaign.name, keys))
-    fresh = []
-    for one in asks:
-        key = None if one.request is None else one.request.key
-        fresh.append(key is None or key not in seen)
+    requests = [one.request for one in asks]
+    keys = [request.key for request in requests if request is not None]
+    known = campaign.store.answered(campaign.name, keys)
+    log, state, seen, fresh = campaign.log, campaign.state, set[str](), list[bool]()
+    for request in requests:
+        key = None if request is None else request.key
+        found = known.get(key or "")
+        done = request is not None and found is not None and request.stands(found, log, state)
+        fresh.append(not done and key not in seen)
         if key is not None:
             seen.add(key)
     return fresh

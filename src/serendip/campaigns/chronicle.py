@@ -4,14 +4,12 @@ Commands are decided while nobody else writes, each on the state that the one be
 recorded in one transaction: many cost hardly more than one.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from serendip.campaigns.errors import KeyTaken
 from serendip.campaigns.events import Entry, Event
+from serendip.campaigns.requests import Request
 from serendip.campaigns.state import Fold, State
 from serendip.campaigns.store import ROOT, Held, Log, Remembered, Store
 from serendip.core.errors import SerendipError
@@ -51,22 +49,6 @@ class Chronicle:
     def refreshed(self, store: Store, name: str) -> "Chronicle":
         """With what others have written since."""
         return self.after(*store.read(name, len(self.log), self.tip))
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A command that its sender may repeat: the second time it changes nothing."""
-
-    key: str
-    """Chosen by the sender, another one for each command."""
-    digest: str
-    """Of the command, so that a key cannot come to mean two."""
-
-    @classmethod
-    def of(cls, key: str, *command: Any) -> "Request":
-        """The request with this key for a command, given as plain values."""
-        text = json.dumps(command, sort_keys=True, default=str)
-        return cls(key, hashlib.sha256(text.encode()).hexdigest())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,9 +100,12 @@ def record(
         for command in commands:
             request = command.request
             try:
-                if request is not None and request.key in known:
-                    answers.append(_repeated(request, known[request.key]))
-                    continue
+                found = None if request is None else known.get(request.key)
+                if request is not None and found is not None:
+                    request.check(found)
+                    if request.stands(found, now.log, now.state):
+                        answers.append(Answer(found.version, found.answer))
+                        continue
                 events, outcome = command.decide(now)
             except SerendipError as problem:
                 answers.append(problem)
@@ -133,15 +118,6 @@ def record(
         return now, answers
 
     return store.holding(name, alone)
-
-
-def _repeated(request: Request, found: Remembered) -> Answer[Any]:
-    if found.digest != request.digest:
-        raise KeyTaken(
-            f"The key {request.key!r} was used for another request before; use a new key for "
-            "every request, and the same one only to repeat it."
-        )
-    return Answer(found.version, found.answer)
 
 
 def one_of(answers: Answers[T]) -> Answer[T]:

@@ -156,14 +156,14 @@ class Store:
 
         return patiently(self.engine, read)
 
-    def answered(self, campaign: str, keys: Sequence[str]) -> frozenset[str]:
-        """Which of these keys came with commands that are recorded."""
+    def answered(self, campaign: str, keys: Sequence[str]) -> "dict[str, Remembered]":
+        """What was answered to the commands of these keys, if they were recorded before."""
 
-        def read() -> frozenset[str]:
+        def read() -> "dict[str, Remembered]":
             with connected(self.engine, writes=False) as connection:
-                return frozenset(Held(self, connection, campaign, 0, ROOT).answered(keys))
+                return Held(self, connection, campaign, 0, ROOT).answered(keys)
 
-        return patiently(self.engine, read) if keys else frozenset()
+        return patiently(self.engine, read) if keys else {}
 
     def taken(self, campaign: str) -> CampaignExists:
         """The error for a name that is in use."""
@@ -189,7 +189,7 @@ class Held:
     version: int
     tip: str
     _events: list[dict[str, Any]] = field(default_factory=list)
-    _requests: list[dict[str, Any]] = field(default_factory=list)
+    _requests: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def read(self, after: int, tip: str) -> Log:
         """The events after a version, as `Store.read` gives them."""
@@ -233,7 +233,7 @@ class Held:
         return tuple(entries)
 
     def answered(self, keys: Sequence[str]) -> "dict[str, Remembered]":
-        """What was answered to the commands of these keys, if they were recorded before."""
+        """What was answered to the commands of these keys, as `Store.answered` gives it."""
         if not keys:
             return {}
         query = sa.select(REQUESTS).where(
@@ -245,10 +245,13 @@ class Held:
         }
 
     def remember(self, key: str, what: "Remembered") -> None:
-        """Keeps an answer, in the same transaction as the events it tells of."""
+        """Keeps an answer, in the same transaction as the events it tells of.
+
+        It takes the place of an earlier one, whose events were taken back.
+        """
         answer = json.dumps(what.answer, allow_nan=False, separators=(",", ":"))
         row = {"campaign": self.campaign, "key": key, "digest": what.digest}
-        self._requests.append({**row, "version": what.version, "answer": answer})
+        self._requests[key] = {**row, "version": what.version, "answer": answer}
 
     def flush(self) -> None:
         """Writes what was appended and remembered; it is kept when the transaction ends."""
@@ -260,8 +263,11 @@ class Held:
                 .values(version=self.version, tip=self.tip)
             )
         if self._requests:
-            self.connection.execute(sa.insert(REQUESTS), self._requests)
-        self._events, self._requests = [], []
+            mine = REQUESTS.c.campaign == self.campaign
+            old = sa.delete(REQUESTS).where(mine, REQUESTS.c.key.in_(self._requests))
+            self.connection.execute(old)
+            self.connection.execute(sa.insert(REQUESTS), list(self._requests.values()))
+        self._events, self._requests = [], {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from fastapi import UploadFile
 from serendip.campaigns.asking import Ask
 from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.candidates import Candidates
-from serendip.campaigns.chronicle import Chronicle, Command, Request
+from serendip.campaigns.chronicle import Chronicle, Command
 from serendip.campaigns.deeds import now, rebudgeted, user
 from serendip.campaigns.errors import StaleCampaign
 from serendip.campaigns.events import Event
 from serendip.campaigns.exports import Status, event_table, proposal_table, result_table, status_of
+from serendip.campaigns.requests import Request
 from serendip.campaigns.results import decide
 from serendip.campaigns.store import Store
 from serendip.campaigns.undoing import taken_back
