@@ -16,6 +16,7 @@ from serendip.campaigns.events import Told
 from serendip.campaigns.schema import EVENTS
 from serendip.campaigns.store import Store
 from stores.observed import observed
+from web.servers import Server
 
 HERE = Path(__file__).parent
 KEPT = sorted(folder.name for folder in HERE.glob("v*") if folder.is_dir())
@@ -102,6 +103,39 @@ def test_the_cheap_ones_predict_and_propose(kept):
         assert all(map(math.isfinite, table["expected"]))
         if campaign.state.free:
             assert len(campaign.ask(1)) == 1
+
+
+def test_requests_that_were_answered_are_known(kept, lab):
+    """Sent again over REST: the first answer and nothing new; what was undone is done anew."""
+    name, where = kept
+    sent = json.loads((lab / "requests.json").read_text(encoding="utf-8"))[name]
+    undone = "tell-3"
+    with Server(where) as server, server.client() as client:
+
+        def again(one, **changes):
+            headers = {"Idempotency-Key": one["key"]}
+            return client.post(one["url"], json=one["body"] | changes, headers=headers)
+
+        version = client.get("/api/v1/campaigns/robot/status").json()["version"]
+        for one in sent:
+            if one["key"] != undone:
+                answer = again(one)
+                assert answer.status_code == 200, one["key"]
+                if "budget" not in one["body"]:  # which shows the campaign as it is now
+                    assert answer.json() == one["answer"]
+        log = client.get("/api/v1/campaigns/robot/events").json()
+        assert log["version"] == version
+        for one in sent:
+            (field,) = {"results", "item", "count", "budget"} & one["body"].keys()
+            other = {"results": {"c001": 0.5}, "item": "c003", "count": 7, "budget": 19}[field]
+            answer = again(one, **{field: other})
+            assert answer.status_code == 422, one["key"]
+            assert "another request" in answer.json()["detail"]
+        redone = next(one for one in sent if one["key"] == undone)
+        answer = again(redone).json()
+        assert answer == redone["answer"] | {"version": version + 1}
+        assert again(redone).json() == answer
+        assert client.get("/api/v1/campaigns/robot/status").json()["version"] == version + 1
 
 
 def test_a_store_that_is_kept_is_never_made_again(lab):

@@ -378,6 +378,33 @@ def test_every_deed_can_be_repeated_safely(client, name, deed):
         assert fresh.json() != first.json()
 
 
+@pytest.mark.parametrize("deed", ["tell", "fail", "exclude", "budget", "ask"])
+def test_what_was_taken_back_is_done_anew_and_remembered(client, name, deed):
+    body = {
+        "tell": {"results": {"c001": 1.0, "c002": "failed"}},
+        "fail": {"item": "c005"},
+        "exclude": {"item": "c006"},
+        "budget": {"budget": 30},
+        "ask": {"count": 2},
+    }[deed]
+    headers = {"Idempotency-Key": key()}
+    before = client.get(f"{name}/status").json()
+    first = client.post(f"{name}/{deed}", json=body, headers=headers)
+    once = client.get(f"{name}/status").json()
+    client.post(f"{name}/undo", json={}).raise_for_status()
+    facts = ("budget", "measured", "failed", "excluded", "pending")
+    assert [client.get(f"{name}/status").json()[fact] for fact in facts] == [
+        before[fact] for fact in facts
+    ]
+    again = client.post(f"{name}/{deed}", json=body, headers=headers)
+    assert again.status_code == 200, again.text
+    assert again.json()["version"] > first.json()["version"]
+    now = client.get(f"{name}/status").json()
+    assert [now[fact] for fact in facts] == [once[fact] for fact in facts]
+    assert client.post(f"{name}/{deed}", json=body, headers=headers).json() == again.json()
+    assert client.get(f"{name}/status").json() == now
+
+
 @pytest.mark.parametrize("bad", ["with blank", "x" * 201])
 def test_odd_keys_are_refused(client, name, bad):
     answer = client.post(
