@@ -42,13 +42,13 @@ class Purpose(StrEnum):
     DEMO_YIELDS = "demo yields"
 
 
-def stream(seed: int, purpose: Purpose, *key: Key) -> np.random.Generator:
+def stream(seed: int, purpose: str | None = None, *key: Key) -> np.random.Generator:
     """The generator at an address, such as `stream(seed, Purpose.LABEL, item)`.
 
     Streams are addressed, not consumed: two rival policies that label the same item see the same
     noise, whatever else they drew before.
     """
-    parts = (int(seed), purpose, *key)
+    parts = (int(seed), *(() if purpose is None else (purpose,)), *key)
     kinds = ("str" if isinstance(part, str) else type(part).__name__ for part in parts)
     address = "\x1f".join(f"{kind}:{part}" for kind, part in zip(kinds, parts, strict=True))
     digest = hashlib.blake2b(address.encode(), digest_size=16).digest()
