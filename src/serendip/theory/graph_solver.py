@@ -33,6 +33,11 @@ class Certified:
         """Whether the bounds agree."""
         return self.lower == self.upper
 
+    @property
+    def gap(self) -> int:
+        """What is left open between the bounds; it depends on the machine where time ran out."""
+        return self.upper - self.lower
+
 
 def fewest(count: int, limits: Sequence[Limit], deadline: float) -> tuple[int, Ints | None]:
     """Proved lower bound on the number of variables at one, and the best choice found if any."""
