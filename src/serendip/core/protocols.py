@@ -111,6 +111,15 @@ class SupportsMoments(Posterior, Protocol):
 
 
 @runtime_checkable
+class SupportsCheck(Posterior, Protocol):
+    """Who can say beforehand which candidates do not fit; whoever cannot is asked to take any."""
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates (r, d) that have other features than the model."""
+        ...
+
+
+@runtime_checkable
 class SupportsHeldOut(Posterior, Protocol):
     """What a mixture needs of its members, which are then weighed against each other."""
 

@@ -6,7 +6,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from serendip.core.arguments import shown, whole
 from serendip.core.arrays import Ints
+from serendip.core.errors import InvalidInput
 
 Key = int | str
 
@@ -47,12 +49,23 @@ def stream(seed: int, purpose: Purpose, *key: Key) -> np.random.Generator:
 
     Streams are addressed, not consumed: two rival policies that label the same item see the same
     noise, whatever else they drew before.
+
+    Args:
+        seed: Any whole number.
+        key: Texts and whole numbers; those of NumPy open the same stream as Python's.
     """
-    parts = (int(seed), purpose, *key)
-    kinds = ("str" if isinstance(part, str) else type(part).__name__ for part in parts)
-    address = "\x1f".join(f"{kind}:{part}" for kind, part in zip(kinds, parts, strict=True))
+    parts = (whole("seed", seed), *(_part(part) for part in (purpose, *key)))
+    address = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
     digest = hashlib.blake2b(address.encode(), digest_size=16).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
+
+
+def _part(part: object) -> Key:
+    if isinstance(part, str):
+        return str(part)
+    if isinstance(part, float | np.floating):
+        raise InvalidInput(f"An address is of texts and whole numbers; got {shown(part)}.")
+    return whole("Each number of an address", part)
 
 
 def priority(key: int, items: Sequence[int] | Ints) -> Ints:

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
+from serendip.core.arguments import positive
 from serendip.core.arrays import Floats, Ints
 from serendip.core.threads import one_blas_thread
-from serendip.theory.arguments import as_table, positive, squares
+from serendip.theory.arguments import as_table, squares
 
 _FEWEST, _MOST = 200, 1000
 """Candidates of the first working set, as far as the pool has them."""
