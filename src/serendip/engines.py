@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from serendip.core.arguments import whole
 from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import known
@@ -41,8 +42,8 @@ class Engine:
             raise InvalidInput(f"--address is of a Ray cluster; the engine is {self.name}.")
         if self.shards is not None and self.name in ("threads", "gpu"):
             raise InvalidInput("--shards needs --engine processes or --engine ray.")
-        if self.shards is not None and self.shards < 1:
-            raise InvalidInput(f"A pool needs at least one shard; got {self.shards}.")
+        if self.shards is not None:
+            whole("shards", self.shards, 1)
 
     @property
     def on_cluster(self) -> bool:

@@ -51,12 +51,13 @@ def suggest(
             "streams must be a function from a place of the batch to a generator, such as "
             f"lambda place: stream(0, place); got {shown(streams)}."
         )
-    if whole("remaining", remaining) < 1:
+    remaining, count = whole("remaining", remaining), whole("count", count)
+    if remaining < 1:
         raise InvalidInput(f"The budget is spent: {remaining} labels remain.")
     if len(pool) == 0:
         raise InvalidInput("The pool is empty: every candidate has been labelled.")
     left = min(remaining, len(pool))
-    if not 1 <= whole("count", count) <= left:
+    if not 1 <= count <= left:
         raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
     _check_fit(posterior, pool)
     with one_blas_thread():
@@ -135,15 +136,16 @@ def play(
     able("model", model, ("posterior",), "LinearModel(3)")
     able("policy", policy, ("choose",), "BudgetIDS()")
     if labels is not None:
-        able("labels", labels, ("encode",), "Continuous(0, 100)")
+        able("labels", labels, ("encode", "decode"), "Continuous(0, 100)")
     if watch is not None and not callable(watch):
         raise InvalidInput(f"watch must be a function, such as RatioWatch(); got {shown(watch)}.")
-    if not 1 <= whole("horizon", horizon) <= len(pool):
+    horizon, seed = whole("horizon", horizon), whole("seed", seed)
+    if not 1 <= horizon <= len(pool):
         raise InvalidInput(
             f"The budget must be between 1 and the {len(pool)} candidates of the pool; "
             f"got {horizon}."
         )
-    whole("batch", batch, 1)
+    batch = whole("batch", batch, 1)
     posterior = model.posterior((), stream(seed, Purpose.PRIOR))
     pool = bounded(pool)
     steps: list[Step] = []
@@ -167,7 +169,7 @@ def play(
                 labels.encode(seen.label)
             posterior, pool = absorb(posterior, pool, seen, stream(seed, Purpose.UPDATE, t + place))
             steps.append(Step(t + place, choice.item, seen.label, figures))
-    return Trace(tuple(steps), int(seed))
+    return Trace(tuple(steps), seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,12 @@ def non_negative(**values: object) -> None:
             raise InvalidInput(f"{name} must be a number that is not negative; got {value}.")
 
 
-def counts(**values: object) -> None:
-    """Every value must be a whole number from 1 upward."""
-    for name, value in values.items():
-        whole(name, value, 1)
+def counts(**values: object) -> tuple[int, ...]:
+    """Every value must be a whole number from 1 upward; all as Python's, which never overflow."""
+    return tuple(whole(name, value, 1) for name, value in values.items())
+
+
+def whole_fields(owner: object, least: int, *names: str) -> None:
+    """Fields of a frozen dataclass that are whole numbers, as Python's."""
+    for name in names:
+        object.__setattr__(owner, name, whole(name, getattr(owner, name), least))

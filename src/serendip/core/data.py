@@ -47,6 +47,7 @@ class Observation:
                 f"An observation needs one label per row of features; "
                 f"got {len(x)} rows and {len(y)} labels for item {item}."
             )
+        object.__setattr__(self, "item", item)
         object.__setattr__(self, "x", x)
         object.__setattr__(self, "y", y)
 

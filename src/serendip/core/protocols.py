@@ -233,6 +233,7 @@ _CAPABILITIES: dict[type, tuple[str, str]] = {
     SupportsMoments: ("a posterior with moments", "SampleVIDS, BudgetIDS or Thompson"),
     SupportsConfidence: ("a posterior with a uniform confidence band", "UCB"),
     SupportsDesign: ("a generalised linear posterior", "UCB"),
+    SupportsHeldOut: ("members that foretell labels left out", "GaussianProcessModel"),
     SupportsInformation: ("a posterior over a finite parameter set", "BudgetIDS or SampleVIDS"),
     SupportsLookahead: ("a posterior that can look one label ahead", "BudgetIDS or Greedy"),
 }

@@ -31,7 +31,7 @@ def random_edges(n: int, chance: float, rng: Generator) -> Ints:
 
 def complete_edges(n: int) -> Ints:
     """(m, 2) every pair joined."""
-    counts(n=n)
+    (n,) = counts(n=n)
     return np.stack(np.triu_indices(n, k=1), axis=1).astype(np.int64)
 
 
@@ -89,7 +89,7 @@ def unstructured_world(horizon: int, rng: Generator, noise_variance: float = 1.0
     The prior of the proof: T of the T² candidates, a block picked at random, have value Δ = ½, the
     others 0; labels carry noise of variance one. No policy has less than order-T regret.
     """
-    counts(horizon=horizon)
+    (horizon,) = counts(horizon=horizon)
     non_negative(noise_variance=noise_variance)
     generator("rng", rng)
     n = horizon * horizon

@@ -85,7 +85,10 @@ class AutoModel:
         """The posterior given these observations."""
         check_seen(seen)
         generator("rng", rng)
-        parts = tuple(member.model.posterior(seen, rng) for member in self.members)
+        parts = tuple(
+            require(member.model.posterior(seen, rng), SupportsHeldOut, by=self)
+            for member in self.members
+        )
         return AutoPosterior(self, parts, _trusted(self.members, parts))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import logit
 
-from serendip.core.arguments import shown, whole
+from serendip.core.arguments import shown, whole_fields
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput, SerendipError
@@ -43,8 +43,8 @@ class EstimatorModel:
     """K"""
 
     def __post_init__(self) -> None:
-        whole("n_features", self.n_features, 1)
-        whole("n_refits", self.n_refits, 10)
+        whole_fields(self, 1, "n_features")
+        whole_fields(self, 10, "n_refits")
         from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
         given = self.estimator

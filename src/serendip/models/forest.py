@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arguments import number, whole
+from serendip.core.arguments import number, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
@@ -39,8 +39,8 @@ class ForestModel:
     """Of the features, looked at in each split."""
 
     def __post_init__(self) -> None:
-        whole("n_features", self.n_features, 1)
-        whole("n_trees", self.n_trees, 20)
+        whole_fields(self, 1, "n_features")
+        whole_fields(self, 20, "n_trees")
         if not 0 < number("share", self.share) <= 1:
             raise InvalidInput(f"share must be above 0 and at most 1; got {self.share}.")
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
-from serendip.core.arguments import instance, number, numbers, shown, whole
+from serendip.core.arguments import instance, number, numbers, shown, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput, SerendipError
@@ -69,21 +69,19 @@ class GaussianProcessModel:
     """Random features that a path has for each term without features of its own."""
 
     def __post_init__(self) -> None:
-        whole("n_features", self.n_features, 1)
-        numbers("noise_ratios", self.noise_ratios)
-        numbers("learn", self.learn)
+        whole_fields(self, 1, "n_features")
         number("shape", self.shape)
         number("rate", self.rate)
         check_unit(self.label_unit)
-        if not self.noise_ratios or min(self.noise_ratios) <= 0:
+        if min(numbers("noise_ratios", self.noise_ratios), default=0.0) <= 0:
             raise InvalidInput(f"noise_ratios must be positive; got {self.noise_ratios}.")
-        if any(width <= 0 for width in self.learn):
+        if any(width <= 0 for width in numbers("learn", self.learn)):
             raise InvalidInput(f"learn takes positive widths; got {self.learn}.")
         if not (self.shape > 1 and self.rate > 0):
             raise InvalidInput(
                 f"shape must exceed 1 and rate 0; got shape {self.shape} and rate {self.rate}."
             )
-        whole("n_waves", self.n_waves, 2)
+        whole_fields(self, 2, "n_waves")
         for name, kind in (("groups", Group), ("vectors", Group), ("factors", Levels)):
             _check_parts(name, getattr(self, name) or (), kind)
         _check_parts("kernels", self.kernels or (), Kernel)

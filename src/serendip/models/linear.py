@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
-from serendip.core.arguments import instance, numbers, whole
+from serendip.core.arguments import instance, numbers, whole_fields
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
@@ -54,8 +54,7 @@ class UnknownScales:
 
     def __post_init__(self) -> None:
         for name in ("noise_ratios", "signal_ratios"):
-            values = numbers(name, getattr(self, name))
-            if not values or min(values) <= 0:
+            if min(numbers(name, getattr(self, name)), default=0.0) <= 0:
                 raise InvalidInput(f"{name} must be positive; got {getattr(self, name)}.")
         check_variances(shape=self.shape, rate=self.rate)
 
@@ -80,7 +79,7 @@ class LinearModel:
     percentages. Otherwise it is taken from the labels seen."""
 
     def __post_init__(self) -> None:
-        whole("n_features", self.n_features, 1)
+        whole_fields(self, 1, "n_features")
         check_constant(self.constant_column, self.n_features)
         check_unit(self.label_unit)
         given = [self.prior_variance, self.noise_variance]

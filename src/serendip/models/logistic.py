@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import expit, log_expit, logsumexp
 
-from serendip.core.arguments import numbers, whole
+from serendip.core.arguments import numbers, whole_fields
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
@@ -56,11 +56,10 @@ class LogisticModel:
     """What the variance of xᵀθ may be for features of unit size: σ_θ² = ratio / d."""
 
     def __post_init__(self) -> None:
-        whole("n_features", self.n_features, 1)
+        whole_fields(self, 1, "n_features")
         check_constant(self.constant_column, self.n_features)
         check_variances(prior_variance=self.prior_variance)
-        numbers("signal_ratios", self.signal_ratios)
-        if not self.signal_ratios or min(self.signal_ratios) <= 0:
+        if min(numbers("signal_ratios", self.signal_ratios), default=0.0) <= 0:
             raise InvalidInput(f"signal_ratios must be positive; got {self.signal_ratios}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LogisticPosterior":

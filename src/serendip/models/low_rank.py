@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arguments import generator, number, whole
+from serendip.core.arguments import generator, number, positive, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
@@ -63,21 +63,10 @@ class LowRankModel:
     noise_prior: NoisePrior = NoisePrior()
 
     def __post_init__(self) -> None:
-        counts = {
-            "n_rows": self.n_rows,
-            "n_columns": self.n_columns,
-            "rank": self.rank,
-            "n_chains": self.n_chains,
-            "sweeps": self.sweeps,
-        }
-        for name, value in counts.items():
-            whole(name, value, 1)
-        for name, width in (
-            ("factor_variance", self.factor_variance),
-            ("noise_variance", self.noise_variance),
-        ):
-            if width is not None and not number(name, width) > 0:
-                raise InvalidInput(f"{name} must be a positive number; got {width}.")
+        whole_fields(self, 1, "n_rows", "n_columns", "rank", "n_chains", "sweeps")
+        positive(factor_variance=self.factor_variance)
+        if self.noise_variance is not None:
+            positive(noise_variance=self.noise_variance)
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LowRankPosterior":
         """The posterior given these observations; () gives exact draws from the prior."""

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arguments import generator, whole
+from serendip.core.arguments import generator, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Observation
 from serendip.core.likelihood import Gaussian
@@ -71,8 +71,8 @@ class MatrixModel:
 
     def __post_init__(self) -> None:
         for name in ("n_rows", "n_columns", "n_chains", "sweeps", "warm_up"):
-            whole(name, getattr(self, name), 1)
-        whole("max_rank", self.max_rank, 0)
+            whole_fields(self, 1, name)
+        whole_fields(self, 0, "max_rank")
         check_unit(self.label_unit)
         self._sides()  # refuses features that do not fit
 

@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arguments import number, whole
+from serendip.core.arguments import number, whole_fields
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput, SerendipError
@@ -54,7 +54,7 @@ class NeuralModel:
 
     def __post_init__(self) -> None:
         for name, least in {"n_features": 1, "n_members": 8, "n_hidden": 2, "n_steps": 1}.items():
-            whole(name, getattr(self, name), least)
+            whole_fields(self, least, name)
         if not number("decay", self.decay) > 0:
             raise InvalidInput(f"decay must be positive; got {self.decay}.")
 

@@ -19,7 +19,7 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arguments import generator, number, whole
+from serendip.core.arguments import generator, number, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
@@ -78,7 +78,7 @@ class SparseLinearModel:
 
     def __post_init__(self) -> None:
         for name in ("n_features", "n_chains", "sweeps"):
-            whole(name, getattr(self, name), 1)
+            whole_fields(self, 1, name)
         check_constant(self.constant_column, self.n_features)
         check_unit(self.label_unit)
         limits = {"inclusion": 1.0, "slab_variance": np.inf, "noise_variance": np.inf}

@@ -6,7 +6,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from serendip.core.arguments import shown, whole
+from serendip.core.arguments import shown, whole, whole_fields
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Reduction
@@ -55,7 +55,7 @@ class DensePool:
                 f"Pool features must be finite; row {row}, column {column} holds {x[row, column]}. "
                 "Fill or drop such rows before making the pool."
             )
-        whole("block_rows", self.block_rows, 1)
+        whole_fields(self, 1, "block_rows")
         object.__setattr__(self, "x", x)
         object.__setattr__(self, "removed", checked_removed(self.removed, len(x)))
         if self.ids is not None:
@@ -92,8 +92,7 @@ class DensePool:
 
     def with_block_rows(self, block_rows: int) -> Self:
         """The same pool, cut differently."""
-        whole("block_rows", block_rows, 1)
-        return self._changed(block_rows=block_rows)
+        return self._changed(block_rows=whole("block_rows", block_rows, 1))
 
     def fold(self, reduction: Reduction[R]) -> R:
         """The reduction over all blocks, on as many threads as there are cores."""

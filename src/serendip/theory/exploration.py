@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from serendip.core.arguments import positive
+from serendip.core.arguments import number
 from serendip.core.arrays import Floats, Ints
+from serendip.core.errors import InvalidInput
 from serendip.core.threads import one_blas_thread
 from serendip.theory.arguments import as_table, squares
 
@@ -56,7 +57,8 @@ def exploration(x: npt.ArrayLike, tolerance: float = 1e-3) -> Exploration:
             which is more where rounding allows no better.
     """
     table = as_table(x)
-    positive(tolerance=tolerance)
+    if not 0 < number("tolerance", tolerance) < 1:
+        raise InvalidInput(f"tolerance must lie between 0 and 1; got {tolerance}.")
     scale = float(squares(table).max())
     if scale == 0.0:
         return Exploration(0.0, 0.0, np.full(len(table), 1.0 / len(table)))

@@ -108,7 +108,7 @@ def exact_ratio(
         ordered: Information about the ordered tuple, as Lemma 1 needs; or about the set alone.
     """
     check_power(power)
-    whole("remaining", remaining, 1)
+    remaining = whole("remaining", remaining, 1)
     flag("ordered", ordered)
     able("posterior", posterior, ("atoms", "information"), "FiniteModel(…).posterior((), rng)")
     _check_item(pool, item)
