@@ -110,6 +110,11 @@ def posterior_of(model):
     return model.posterior((), serendip.stream(0, "posterior"))
 
 
+def sharded_length(**arguments):
+    with serendip.sharded_pool(**arguments) as pool:
+        return len(pool)
+
+
 LINEAR = posterior_of(serendip.LinearModel(3))
 FINITE = posterior_of(serendip.FiniteModel(VALUES, serendip.Bernoulli()))
 NUMBERED = serendip.DensePool(np.arange(3)[:, None])
@@ -145,6 +150,7 @@ SUGGEST = {
     "count": 2,
 }
 FEATURES = {"n_features": 3}
+TABULAR = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=np.arange(12.0))
 UNIT = POSITIVE.without(*OPTIONAL)
 TRANSPARENT = {"prior_variance": 1.0, "noise_variance": 1.0}
 S = serendip
@@ -226,6 +232,33 @@ CALLS = {
         {"name": "processes"},
         {"name": Kind((None, 3, "cluster", [], X)), "shards": COUNT.without(None)},
     ),
+    "sharded_pool": (
+        sharded_length,
+        {"rows": X},
+        {"rows": Kind(tuple(NOT_TABLES[2:]), TABLE.taken), "engine": Kind((3, "threads"))},
+    ),
+    "open_folder": (S.open_folder, {"path": "nothing"}, {"path": Kind((None, 3, X, b"x"))}),
+    "backtest": (
+        S.backtest,
+        {
+            "frame": TABULAR,
+            "label": "y",
+            "budget": 2,
+            "repeats": 1,
+            "policies": ["random", "greedy"],
+            "columns": S.Columns(model="linear"),
+        },
+        {
+            "budget": Kind((*COUNT.without(None).refused, 13), (np.int64(2),)),
+            "repeats": COUNT,
+            "seed": SEED,
+            "batch": BATCH,
+            "start": Kind((*NOT_NUMBERS, 0.5, -1, 2), (0, np.int64(1))),
+            "jobs": Kind(COUNT.without(None).refused),
+            "policies": Kind((["nonsense"], [3], [None])),
+        },
+    ),
+    "Columns": (S.Columns, {}, {"model": Kind((3, "nonsense", ["linear"], X[0, 0]))}),
     "LinearModel": (
         S.LinearModel,
         FEATURES,
@@ -696,7 +729,15 @@ CASES = [
     for name in CALLS
     for argument, kind in CALLS[name][2].items()
 ]
-REFUSED_BY_DEFAULT = {"EstimatorModel", "ShardedPool", "AutoModel", "mapped_pool", "play a matrix"}
+REFUSED_BY_DEFAULT = {"EstimatorModel", "ShardedPool", "AutoModel", "mapped_pool", "open_folder"}
+REFUSED_BY_DEFAULT |= {"play a matrix"}
+    "EstimatorModel",
+    "ShardedPool",
+    "AutoModel",
+    "mapped_pool",
+    "open_folder",
+    "play a matrix",
+}
 
 
 @pytest.mark.parametrize(("call", "usual", "argument", "kind"), CASES)
@@ -766,6 +807,28 @@ def test_posteriors_refuse_what_does_not_fit(name):
     assert np.isfinite(np.asarray(values)).all()
 
 
+# --- campaigns -----------------------------------------------------------------------------------
+
+
+def test_campaigns_refuse_counts_that_are_none(tmp_path):
+    TABULAR.drop(columns="y").to_csv(tmp_path / "pool.csv", index=False)
+    settings = {"name": "tested", "pool": tmp_path / "pool.csv", "label": "y", "model": "linear"}
+    store = tmp_path / "log.db"
+    for budget in (2.5, 2.0, "2", True, 0):
+        with pytest.raises(serendip.InvalidInput):
+            serendip.Campaign.create({**settings, "budget": budget}, store)
+    campaign = serendip.Campaign.create({**settings, "budget": 4}, store)
+    told = len(campaign.log)
+    for call in (campaign.ask, campaign.rebudget, campaign.predict):
+        for value in (2.5, 2.0, "2", True, np.nan, -1, 0, [2]):
+            with pytest.raises(serendip.InvalidInput) as caught:
+                call(value)
+            _check_sentence(caught.value, value)
+    campaign.refresh()
+    assert len(campaign.log) == told
+    assert len(campaign.ask(np.int64(2))) == 2
+
+
 # --- the same stream, the same run ---------------------------------------------------------------
 
 
@@ -788,10 +851,9 @@ def test_a_run_is_the_same_for_numbers_of_numpy():
 
 def test_every_public_name_is_put_to_the_test_or_has_nothing_to_refuse():
     tested = {name.split(" ")[0].split(".")[-1] for name in CALLS}
-    # Without arguments, or with a suite of its own (tests/test_backtests.py, tests/campaigns).
+    # Without arguments, made by others, or tested below and in tests/campaigns.
     others = {"Bernoulli", "Binary", "ENS", "Greedy", "Thompson", "Uniform", "Backtest", "Campaign"}
-    others |= {"Columns", "InvalidInput", "SerendipError", "Trace", "backtest", "open_folder"}
-    others |= {"sharded_pool"}
+    others |= {"InvalidInput", "SerendipError", "Trace"}
     assert set(serendip.__all__) <= tested | others
     values = {"Coherence", "Exploration", "ItemRatio"}  # results, made by the functions
     assert set(theory.__all__) <= tested | values

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from serendip.core.arguments import whole
+from serendip.core.arguments import instance, whole
 from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import known
@@ -93,7 +93,12 @@ def sharded_pool(
     from serendip.pools.sharded import ShardedPool
     from serendip.pools.sources import ArraySource, FileSource
 
-    source = FileSource.of(rows) if isinstance(rows, str | Path) else ArraySource(rows)
+    if engine is not None:
+        instance("engine", engine, Engine, "an Engine, such as Engine('processes')")
+    if isinstance(rows, str | Path):
+        source: Source = FileSource.of(rows)
+    else:
+        source = ArraySource(DensePool(rows).x)  # which refuses what is no table
     with executor_on(engine or Engine(), source) as executor:
         if executor is None:
             pool = DensePool(source.open().x, ids, source.block_rows)
