@@ -731,13 +731,6 @@ CASES = [
 ]
 REFUSED_BY_DEFAULT = {"EstimatorModel", "ShardedPool", "AutoModel", "mapped_pool", "open_folder"}
 REFUSED_BY_DEFAULT |= {"play a matrix"}
-    "EstimatorModel",
-    "ShardedPool",
-    "AutoModel",
-    "mapped_pool",
-    "open_folder",
-    "play a matrix",
-}
 
 
 @pytest.mark.parametrize(("call", "usual", "argument", "kind"), CASES)

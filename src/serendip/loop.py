@@ -60,6 +60,18 @@ def suggest(
     if not 1 <= count <= left:
         raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
     _check_fit(posterior, pool)
+    return _suggested(posterior, pool, policy, remaining, streams, count)
+
+
+def _suggested(
+    posterior: P,
+    pool: Pool,
+    policy: Policy[P],
+    remaining: int,
+    streams: Callable[[int], Generator],
+    count: int,
+) -> tuple[Choice, ...]:
+    """The same once all arguments are known to fit."""
     with one_blas_thread():
         choices = choose_batch(policy, posterior, bounded(pool), remaining, count, streams)
     for choice in choices:
@@ -147,13 +159,14 @@ def play(
         )
     batch = whole("batch", batch, 1)
     posterior = model.posterior((), stream(seed, Purpose.PRIOR))
+    _check_fit(posterior, pool)
     pool = bounded(pool)
     steps: list[Step] = []
     while len(steps) < horizon:
         t = len(steps) + 1
         remaining = horizon - t + 1
         streams = _Addressed(seed, Purpose.POLICY, t)
-        choices = suggest(posterior, pool, policy, remaining, streams, min(batch, remaining))
+        choices = _suggested(posterior, pool, policy, remaining, streams, min(batch, remaining))
         for place, choice in enumerate(choices):
             figures = dict(choice.details)
             if watch is not None:
