@@ -96,7 +96,7 @@ def sharded_pool(
     if engine is not None:
         instance("engine", engine, Engine, "an Engine, such as Engine('processes')")
     if isinstance(rows, str | Path):
-        source: Source = FileSource.of(rows)
+        source: ArraySource | FileSource = FileSource.of(rows)
     else:
         source = ArraySource(DensePool(rows).x)  # which refuses what is no table
     with executor_on(engine or Engine(), source) as executor:
