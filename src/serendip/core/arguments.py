@@ -106,11 +106,10 @@ def sparse(name: str, values: Any) -> "csr_array":
     """A matrix of finite numbers as a sparse array; a dense one will do."""
     from scipy.sparse import csr_array, issparse
 
-    if not issparse(values):
-        values = array(name, values)
-    if len(values.shape) != 2 or values.shape[0] == 0:
+    given: Any = values if issparse(values) else array(name, values)
+    if len(given.shape) != 2 or given.shape[0] == 0:
         raise InvalidInput(f"{name} must be a matrix with rows; got {shown(values)}.")
-    matrix: csr_array = csr_array(values)
+    matrix: csr_array = csr_array(given)
     array(f"The entries of {name}", matrix.data)
     return matrix
 

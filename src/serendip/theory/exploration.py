@@ -128,10 +128,10 @@ def _interior(rows: Floats) -> Iterator[tuple[Floats, Floats, float]]:
         gap = float(np.sum(slack * dual) + share @ room)
         target = pull * gap / (n + d)
         try:
-            root = np.linalg.cholesky(slack)
+            root = np.asarray(np.linalg.cholesky(slack), dtype=np.float64)
             inverse = cho_solve((root, True), np.eye(d))
             step = _newton(rows, share, dual, room, ceiling, inverse, target)
-            base = np.linalg.cholesky(dual)
+            base = np.asarray(np.linalg.cholesky(dual), dtype=np.float64)
         except LinAlgError:  # as near as rounding lets it come
             return
         d_share, d_level, d_ceiling = step
