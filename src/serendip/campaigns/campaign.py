@@ -19,8 +19,8 @@ from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.store import Store
 from serendip.campaigns.wire import SETTINGS
-from serendip.core.rng import Purpose, stream
 from serendip.core.arguments import whole
+from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ class Purpose(StrEnum):
     DEMO_YIELDS = "demo yields"
 
 
-def stream(seed: int, purpose: Purpose, *key: Key) -> np.random.Generator:
+def stream(seed: int, *key: Key) -> np.random.Generator:
     """The generator at an address, such as `stream(seed, Purpose.LABEL, item)`.
 
     Streams are addressed, not consumed: two rival policies that label the same item see the same
@@ -54,7 +54,7 @@ def stream(seed: int, purpose: Purpose, *key: Key) -> np.random.Generator:
         seed: Any whole number.
         key: Texts and whole numbers; those of NumPy open the same stream as Python's.
     """
-    parts = (whole("seed", seed), *(_part(part) for part in (purpose, *key)))
+    parts = (whole("seed", seed), *(_part(part) for part in key))
     address = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
     digest = hashlib.blake2b(address.encode(), digest_size=16).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
