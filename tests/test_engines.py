@@ -16,7 +16,7 @@ from serendip.pools.sources import ArraySource
         ({"name": "procesess"}, "Did you mean processes"),
         ({"name": "processes", "address": "here:1"}, "--address is of a Ray cluster"),
         ({"shards": 2}, "--shards needs"),
-        ({"name": "ray", "shards": 0}, "at least one shard; got 0"),
+        ({"name": "ray", "shards": 0}, "shards must be at least 1; got 0"),
     ],
 )
 def test_what_does_not_go_together(options, words):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from serendip.core.arguments import whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model, Names
@@ -84,7 +85,8 @@ def _folder_labels(
 
 
 def _horizon(n: int, budget: int | None, batch: int) -> int:
-    horizon = min(200, max(1, n // 5)) if budget is None else budget
+    horizon = min(200, max(1, n // 5)) if budget is None else whole("budget", budget)
+    batch = whole("batch", batch)
     if not 1 <= horizon <= n:
         raise InvalidInput(f"The budget must be between 1 and the {n} rows; got {horizon}.")
     if not 1 <= batch <= horizon:

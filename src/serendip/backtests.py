@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from serendip.backtest_plans import Plan, planned
+from serendip.core.arguments import whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import known
@@ -135,8 +136,8 @@ def backtest(
     spec = columns or Columns()
     plan = planned(frame, label, id, spec, minimize, budget, batch)
     names = _names(policies, spec, len(plan.labels))
-    if repeats < 1:
-        raise InvalidInput(f"repeats must be at least 1; got {repeats}.")
+    repeats, seed, start = whole("repeats", repeats, 1), whole("seed", seed), whole("start", start)
+    jobs = None if jobs is None else whole("jobs", jobs, 1)
     if not 0 <= start < plan.budget:
         raise InvalidInput(
             f"start, the labels picked at random first, must be at least 0 and leave some of the "

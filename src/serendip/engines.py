@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from serendip.core.arguments import instance, whole
 from serendip.core.arrays import Array
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import known
@@ -41,8 +42,8 @@ class Engine:
             raise InvalidInput(f"--address is of a Ray cluster; the engine is {self.name}.")
         if self.shards is not None and self.name in ("threads", "gpu"):
             raise InvalidInput("--shards needs --engine processes or --engine ray.")
-        if self.shards is not None and self.shards < 1:
-            raise InvalidInput(f"A pool needs at least one shard; got {self.shards}.")
+        if self.shards is not None:
+            whole("shards", self.shards, 1)
 
     @property
     def on_cluster(self) -> bool:
@@ -92,7 +93,12 @@ def sharded_pool(
     from serendip.pools.sharded import ShardedPool
     from serendip.pools.sources import ArraySource, FileSource
 
-    source = FileSource.of(rows) if isinstance(rows, str | Path) else ArraySource(rows)
+    if engine is not None:
+        instance("engine", engine, Engine, "an Engine, such as Engine('processes')")
+    if isinstance(rows, str | Path):
+        source: ArraySource | FileSource = FileSource.of(rows)
+    else:
+        source = ArraySource(DensePool(rows).x)  # which refuses what is no table
     with executor_on(engine or Engine(), source) as executor:
         if executor is None:
             pool = DensePool(source.open().x, ids, source.block_rows)

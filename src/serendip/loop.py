@@ -7,11 +7,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arrays import Floats
-from serendip.core.data import Choice, Observation
+from serendip.core.arguments import able, instance, shown, whole
+from serendip.core.arrays import Array, Floats
+from serendip.core.data import Block, Choice, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Labels
-from serendip.core.protocols import Model, Oracle, Policy, Pool, Posterior
+from serendip.core.protocols import Model, Oracle, Policy, Pool, Posterior, SupportsCheck
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.policies.batch import choose_batch
@@ -42,6 +43,15 @@ def suggest(
         streams: The generator of each place of the batch, from 0.
         count: How many to label at once; at most what remains and what the pool holds.
     """
+    able("posterior", posterior, ("sample", "update"), "model.posterior((), stream(0))")
+    able("pool", pool, ("take", "fold", "without"), "DensePool(x)")
+    able("policy", policy, ("choose",), "BudgetIDS()")
+    if not callable(streams):
+        raise InvalidInput(
+            "streams must be a function from a place of the batch to a generator, such as "
+            f"lambda place: stream(0, place); got {shown(streams)}."
+        )
+    remaining, count = whole("remaining", remaining), whole("count", count)
     if remaining < 1:
         raise InvalidInput(f"The budget is spent: {remaining} labels remain.")
     if len(pool) == 0:
@@ -49,12 +59,54 @@ def suggest(
     left = min(remaining, len(pool))
     if not 1 <= count <= left:
         raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
+    _check_fit(posterior, pool)
+    return _suggested(posterior, pool, policy, remaining, streams, count)
+
+
+def _suggested(
+    posterior: P,
+    pool: Pool,
+    policy: Policy[P],
+    remaining: int,
+    streams: Callable[[int], Generator],
+    count: int,
+) -> tuple[Choice, ...]:
+    """The same once all arguments are known to fit."""
     with one_blas_thread():
         choices = choose_batch(policy, posterior, bounded(pool), remaining, count, streams)
+    for choice in choices:
+        instance("What the policy returns", choice, Choice, "a Choice(item, score)")
     items = [choice.item for choice in choices]
     if len(set(items)) < len(items) or any(item not in pool for item in items):
         raise SerendipError(f"The policy chose {items}, which are not {count} items of the pool.")
     return choices
+
+
+def _check_fit(posterior: Posterior, pool: Pool) -> None:
+    """One row is looked at, and where rows are numbers of something, how far they reach."""
+    if not isinstance(posterior, SupportsCheck):
+        return
+    x = np.asarray(pool.take(np.zeros(1, dtype=np.int64)))
+    if x.dtype.kind in "iu" and x.shape[1] <= 2:
+        x = pool.fold(_Extent())
+    posterior.check(x)
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """The least and the largest of every column, one row each."""
+
+    def start(self) -> Array:
+        return ()
+
+    def step(self, state: Array, block: Block) -> Array:
+        return self.merge(state, np.stack([block.x.min(axis=0), block.x.max(axis=0)]))
+
+    def merge(self, left: Array, right: Array) -> Array:
+        if len(left) == 0 or len(right) == 0:
+            return left if len(right) == 0 else right
+        both = np.concatenate([left, right])
+        return np.stack([both.min(axis=0), both.max(axis=0)])
 
 
 def absorb(posterior: P, pool: Pool, seen: Observation, rng: Generator) -> tuple[P, Pool]:
@@ -91,27 +143,41 @@ def play(
         labels: Checks every label where given.
         watch: Adds figures to every step, such as `theory.RatioWatch`.
     """
+    able("pool", pool, ("take", "fold", "without"), "DensePool(x)")
+    able("oracle", oracle, ("reveal",), "world.oracle")
+    able("model", model, ("posterior",), "LinearModel(3)")
+    able("policy", policy, ("choose",), "BudgetIDS()")
+    if labels is not None:
+        able("labels", labels, ("encode", "decode"), "Continuous(0, 100)")
+    if watch is not None and not callable(watch):
+        raise InvalidInput(f"watch must be a function, such as RatioWatch(); got {shown(watch)}.")
+    horizon, seed = whole("horizon", horizon), whole("seed", seed)
     if not 1 <= horizon <= len(pool):
         raise InvalidInput(
             f"The budget must be between 1 and the {len(pool)} candidates of the pool; "
             f"got {horizon}."
         )
-    if batch < 1:
-        raise InvalidInput(f"A batch has at least one candidate; got {batch}.")
+    batch = whole("batch", batch, 1)
     posterior = model.posterior((), stream(seed, Purpose.PRIOR))
+    _check_fit(posterior, pool)
     pool = bounded(pool)
     steps: list[Step] = []
     while len(steps) < horizon:
         t = len(steps) + 1
         remaining = horizon - t + 1
         streams = _Addressed(seed, Purpose.POLICY, t)
-        choices = suggest(posterior, pool, policy, remaining, streams, min(batch, remaining))
+        choices = _suggested(posterior, pool, policy, remaining, streams, min(batch, remaining))
         for place, choice in enumerate(choices):
             figures = dict(choice.details)
             if watch is not None:
                 rng = stream(seed, Purpose.WATCH, t + place)
                 figures |= watch(posterior, pool, choice, remaining - place, rng)
             seen = oracle.reveal(choice.item, stream(seed, Purpose.LABEL, choice.item))
+            instance("What the oracle returns", seen, Observation, "an Observation(item, x, y)")
+            if seen.item != choice.item:
+                raise InvalidInput(
+                    f"The oracle was asked to label item {choice.item} and labelled {seen.item}."
+                )
             if labels is not None:
                 labels.encode(seen.label)
             posterior, pool = absorb(posterior, pool, seen, stream(seed, Purpose.UPDATE, t + place))

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from serendip.core.arguments import array, floats, shown
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
+from serendip.core.naming import known
 from serendip.core.protocols import Names
 
 if TYPE_CHECKING:
@@ -48,8 +50,13 @@ class Trace:
         return float(self.labels.sum())
 
     def figure(self, name: str) -> Floats:
-        """(T,) a figure of every step, not-a-number where a step has none."""
+        """(T,) a figure, not-a-number at steps that have none where others do."""
+        known(name, self._figures, "figure", "figures of this run")
         return np.array([step.figures.get(name, np.nan) for step in self.steps])
+
+    @property
+    def _figures(self) -> dict[str, None]:
+        return dict.fromkeys(name for step in self.steps for name in step.figures)
 
     def frame(
         self, truth: Floats | None = None, ids: Names | None = None, **columns: object
@@ -72,8 +79,7 @@ class Trace:
         data["total"] = np.cumsum(self.labels)
         if truth is not None:
             data["regret"] = regret(self.items, truth)
-        names = dict.fromkeys(name for step in self.steps for name in step.figures)
-        data |= {name: self.figure(name) for name in names}
+        data |= {name: self.figure(name) for name in self._figures}
         return pd.DataFrame(data)
 
 
@@ -82,7 +88,7 @@ def regret(items: Ints, truth: Floats) -> Floats:
 
     The last entry is R_T of the paper's eq. 1.
     """
-    chosen = _chosen(items, truth)
+    items, truth, chosen = _checked(items, truth)
     return np.asarray(np.cumsum(np.sort(truth)[::-1][: len(items)]) - np.cumsum(chosen))
 
 
@@ -92,7 +98,7 @@ def budget_regret(items: Ints, truth: Floats) -> Floats:
     What each choice costs given the budget that is left. Its last entry equals that of `regret`
     for every sequence of choices; it never falls on the way.
     """
-    chosen = _chosen(items, truth)
+    items, truth, chosen = _checked(items, truth)
     ranked = np.sort(truth)[::-1]
     costs = np.empty(len(items))
     for step, value in enumerate(chosen):
@@ -102,9 +108,22 @@ def budget_regret(items: Ints, truth: Floats) -> Floats:
     return np.asarray(np.cumsum(costs))
 
 
-def _chosen(items: Ints, truth: Floats) -> Floats:
+def _checked(items: Ints, truth: Floats) -> tuple[Ints, Floats, Floats]:
+    """The items, the true values, and those of the items."""
+    items, truth = array("items", items), floats("truth", truth)
+    if items.ndim != 1 or (items.size and items.dtype.kind not in "iu") or truth.ndim != 1:
+        raise InvalidInput(
+            "A run is a row of item numbers beside a row of true values; "
+            f"got {shown(items)} of {items.dtype} and {shown(truth)}."
+        )
+    items = items.astype(np.int64)
     if len(np.unique(items)) < len(items):
         raise InvalidInput("A run labels each candidate at most once; an item stands there twice.")
     if len(items) > len(truth):
         raise InvalidInput(f"A run of {len(items)} labels needs a truth at least as long.")
-    return np.asarray(truth[items], dtype=np.float64)
+    if items.size and not 0 <= items.min() <= items.max() < len(truth):
+        raise InvalidInput(
+            f"The truth is of items 0 to {len(truth) - 1}; "
+            f"the run has {items.min()} to {items.max()}."
+        )
+    return items, truth, truth[items]

@@ -90,7 +90,7 @@ def test_posteriors_and_what_they_hand_out_travel(posterior):
 
 
 def test_features_that_do_not_fit_are_refused():
-    with pytest.raises(InvalidInput, match="3 finite features"):
+    with pytest.raises(InvalidInput, match="has 3 features; item 0 has 2"):
         ForestModel(3).posterior(observations(np.ones((1, 2)), np.ones(1)), stream(0))
     with pytest.raises(InvalidInput, match="item 0"):
         ForestModel(1).posterior(observations(np.array([[np.nan]]), np.ones(1)), stream(0))

@@ -23,7 +23,8 @@ RNG = np.random.default_rng(0)
 def tiny(seed, n_parameters, n, likelihood):
     rng = np.random.default_rng(seed)
     values = np.round(rng.random((n_parameters, n)), 2)
-    return FiniteModel(values, likelihood, rng.random(n_parameters) + 0.01).posterior((), rng)
+    masses = rng.dirichlet(np.ones(n_parameters))
+    return FiniteModel(values, likelihood, masses).posterior((), rng)
 
 
 def targets(posterior, count, ordered):

@@ -164,7 +164,7 @@ def test_replayed_labels_are_taken_for_exact():
 def test_settings_are_checked():
     with pytest.raises(InvalidInput, match="Give both prior_variance and noise_variance"):
         GraphModel(PATH, noise_variance=0.5)
-    with pytest.raises(InvalidInput, match="Variances must be positive"):
+    with pytest.raises(InvalidInput, match="noise_variance must be positive"):
         GraphModel(PATH, 1.0, -0.5)
     with pytest.raises(InvalidInput, match="noise_ratios must be positive"):
         GraphScales(noise_ratios=(0.0,))

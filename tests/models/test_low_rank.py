@@ -168,7 +168,7 @@ def test_mixing_needs_sweeps() -> None:
         ({"rank": 0}, "rank must be at least 1; got 0"),
         ({"sweeps": 0}, "sweeps must be at least 1"),
         ({"factor_variance": -1.0}, "factor_variance must be a positive number; got -1.0"),
-        ({"noise_variance": np.inf}, "noise_variance must be a positive number; got inf"),
+        ({"noise_variance": np.inf}, "noise_variance must be a finite number; got inf"),
     ],
 )
 def test_settings_are_checked(setting: dict[str, float], message: str) -> None:
@@ -204,5 +204,5 @@ def test_world() -> None:
     seen = world.oracle.reveal(7, stream(0, "label"))
     np.testing.assert_array_equal(seen.x, [[2, 1]])
     assert seen.label == world.truth[7]
-    with pytest.raises(InvalidInput, match="rank one"):
+    with pytest.raises(InvalidInput, match="rank must be at least 1; got 0"):
         low_rank_world(4, 3, 0, 0.1, stream(0, "world"))

@@ -255,9 +255,9 @@ def test_without_labels_settling_draws_the_prior() -> None:
     [
         ({"n_rows": 0}, "n_rows must be at least 1; got 0"),
         ({"n_chains": 0}, "n_chains must be at least 1"),
-        ({"max_rank": -1}, "max_rank must not be negative; got -1"),
+        ({"max_rank": -1}, "max_rank must be at least 0; got -1"),
         ({"row_groups": (np.zeros(2, dtype=int),)}, "row features needs 3 finite values"),
-        ({"column_groups": (np.full((3, 1), np.nan),)}, "column features needs 3 finite values"),
+        ({"column_groups": (np.full((3, 1), np.nan),)}, "column features must be finite numbers"),
         ({"row_groups": (np.zeros(3),)}, "Levels of row must be whole numbers; got float64"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_pool_of_a_trillion_is_made_at_once():
 def test_tables_that_make_no_product_are_refused():
     with pytest.raises(InvalidInput, match="at least two"):
         ProductRows((np.ones((2, 2)),))
-    with pytest.raises(InvalidInput, match="table 2"):
+    with pytest.raises(InvalidInput, match="Table 2"):
         ProductRows((np.ones((2, 2)), np.array([[np.nan]])))
     with pytest.raises(InvalidInput, match="too large"):
         ProductRows((np.ones((2**21, 1)),) * 3)

@@ -207,7 +207,7 @@ def test_names_and_mistakes():
         named.without(1)
     with pytest.raises(InvalidInput, match="got 2 for 3 rows"):
         sharded(np.zeros((3, 1)), 2, 1, ids=["a", "b"])
-    with pytest.raises(InvalidInput, match="at least one shard; got 0"):
+    with pytest.raises(InvalidInput, match="n_shards must be at least 1; got 0"):
         shard_bounds(5, 0, 1)
     for x in (np.zeros(3), np.zeros((0, 2)), np.array([["a"]])):
         with pytest.raises(InvalidInput, match="table of numbers"):

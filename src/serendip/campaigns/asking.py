@@ -16,6 +16,7 @@ from serendip.campaigns.errors import NothingLeft, StaleCampaign
 from serendip.campaigns.events import Asked, Event, Proposal
 from serendip.campaigns.proposing import nothing_left, proposals
 from serendip.campaigns.requests import Request
+from serendip.core.arguments import whole
 from serendip.core.errors import InvalidInput
 from serendip.engines import Engine
 
@@ -40,6 +41,7 @@ class Ask:
     request: Request | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "count", whole("count", self.count))
         if self.count < 1:
             raise InvalidInput(f"Ask for at least one candidate; got {self.count}.")
 

@@ -19,6 +19,7 @@ from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.store import Store
 from serendip.campaigns.wire import SETTINGS
+from serendip.core.arguments import whole
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 
@@ -246,6 +247,7 @@ class Campaign:
         """Every candidate with what is expected of it, or the `top` best by that, best first."""
         from serendip.campaigns.predictions import predictions
 
+        top = None if top is None else whole("top", top, 1)
         with one_blas_thread():
             table = predictions(self.view(), self._rng(Purpose.PREDICT), self.problem.whole, top)
         known = table["id"].map(dict(self.state.known))

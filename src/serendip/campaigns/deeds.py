@@ -8,6 +8,7 @@ from pathlib import Path
 from serendip.campaigns.events import Moved, Rebudgeted
 from serendip.campaigns.pool_file import reference
 from serendip.campaigns.state import State
+from serendip.core.arguments import whole
 from serendip.core.errors import InvalidInput
 
 
@@ -28,6 +29,7 @@ def rebudgeted(state: State, budget: int, who: str, at: str) -> Rebudgeted:
     """A new budget, which must hold what is spent or promised and fit the pool."""
     least = max(1, state.spent + len(state.pending))
     most = state.created.n_candidates - len(state.known) + state.n_failures
+    budget = whole("budget", budget)
     if not least <= budget <= most:
         raise InvalidInput(
             f"The budget must be between {least}, what is spent or promised, and {most}, what the "

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from serendip.core.arguments import array, floats, number, shown, whole
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.errors import InvalidInput
 
@@ -33,13 +34,22 @@ class Observation:
     """(r,)"""
 
     def __post_init__(self) -> None:
-        if len(self.x) != len(self.y) or len(self.y) < 1:
+        item = whole("item", self.item, 0)
+        y = floats(f"The labels of item {item}", self.y)
+        x = array(f"The features of item {item}", self.x)
+        if x.ndim != 2 or y.ndim != 1:
+            raise InvalidInput(
+                f"An observation needs features of shape (rows, d) and labels of shape (rows,); "
+                f"got {shown(x)} and {shown(y)} for item {item}."
+            )
+        if len(x) != len(y) or len(y) < 1:
             raise InvalidInput(
                 f"An observation needs one label per row of features; "
-                f"got {len(self.x)} rows and {len(self.y)} labels for item {self.item}."
+                f"got {len(x)} rows and {len(y)} labels for item {item}."
             )
-        if not np.all(np.isfinite(self.y)):
-            raise InvalidInput(f"The label of item {self.item} is not a finite number: {self.y}.")
+        object.__setattr__(self, "item", item)
+        object.__setattr__(self, "x", x)
+        object.__setattr__(self, "y", y)
 
     @property
     def label(self) -> float:
@@ -155,3 +165,10 @@ class Choice:
     score: float
     details: Mapping[str, float] = field(default_factory=dict)
     """Figures behind the choice: expected regret, gain, ratio, mean, … as the policy has them."""
+
+    def __post_init__(self) -> None:
+        whole("item", self.item, 0)
+        if not isinstance(self.score, int | float) or isinstance(self.score, bool):
+            number("score", self.score)  # a float may be infinite, where nothing can be learnt
+        if not isinstance(self.details, Mapping):
+            raise InvalidInput(f"details must be figures by name; got {shown(self.details)}.")

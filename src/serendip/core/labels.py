@@ -1,11 +1,12 @@
 """What a user may write as a label, and the number it stands for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from serendip.core.arguments import number, shown
 from serendip.core.errors import InvalidInput
 
 
@@ -25,7 +26,7 @@ def _number(written: object) -> float:
     try:
         value = float(written)  # type: ignore[arg-type]  # whatever it is, float() says so
     except (TypeError, ValueError):
-        raise InvalidInput(f"A label must be a number; got {written!r}.") from None
+        raise InvalidInput(f"A label must be a number; got {shown(written)}.") from None
     if not np.isfinite(value):
         raise InvalidInput(f"A label must be a finite number; got {written!r}.")
     return value
@@ -39,6 +40,9 @@ class Continuous:
     high: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            if getattr(self, name) is not None:
+                number(name, getattr(self, name))
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise InvalidInput(f"A range needs low < high; got {self.low} and {self.high}.")
 
@@ -86,6 +90,10 @@ class Ordered:
     categories: Sequence[str]
 
     def __post_init__(self) -> None:
+        if isinstance(self.categories, str) or not isinstance(self.categories, Iterable):
+            raise InvalidInput(
+                f"Ordered labels need categories, worst first; got {shown(self.categories)}."
+            )
         names = tuple(str(name) for name in self.categories)
         if len(names) < 2:
             raise InvalidInput(f"Ordered labels need at least two categories; got {names}.")

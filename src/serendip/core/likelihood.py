@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from serendip.core.arguments import number
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 
@@ -28,7 +29,7 @@ class Gaussian:
     noise_variance: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.noise_variance) and self.noise_variance > 0):
+        if not number("noise_variance", self.noise_variance) > 0:
             raise InvalidInput(
                 f"noise_variance must be a positive number; got {self.noise_variance}."
             )

@@ -3,13 +3,19 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+from serendip.core.arguments import shown
 from serendip.core.errors import InvalidInput
 
 
 def known(name: str, names: Mapping[str, object], one: str, many: str) -> str:
     """The name, if it is among those known; else an error that lists them and guesses."""
+    listed = ", ".join(names) or "none"
+    if not isinstance(name, str):
+        raise InvalidInput(
+            f"A {one} is given by its name; got {shown(name)}. The {many} are: {listed}."
+        )
     if name in names:
         return name
     near = get_close_matches(name, names, n=1)
     guess = f" Did you mean {near[0]}?" if near else ""
-    raise InvalidInput(f"There is no {one} {name!r}.{guess} The {many} are: {', '.join(names)}.")
+    raise InvalidInput(f"There is no {one} {name!r}.{guess} The {many} are: {listed}.")

@@ -111,6 +111,15 @@ class SupportsMoments(Posterior, Protocol):
 
 
 @runtime_checkable
+class SupportsCheck(Posterior, Protocol):
+    """Who can say beforehand which candidates do not fit; whoever cannot is asked to take any."""
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates (r, d) that have other features than the model."""
+        ...
+
+
+@runtime_checkable
 class SupportsHeldOut(Posterior, Protocol):
     """What a mixture needs of its members, which are then weighed against each other."""
 
@@ -224,6 +233,7 @@ _CAPABILITIES: dict[type, tuple[str, str]] = {
     SupportsMoments: ("a posterior with moments", "SampleVIDS, BudgetIDS or Thompson"),
     SupportsConfidence: ("a posterior with a uniform confidence band", "UCB"),
     SupportsDesign: ("a generalised linear posterior", "UCB"),
+    SupportsHeldOut: ("members that foretell labels left out", "GaussianProcessModel"),
     SupportsInformation: ("a posterior over a finite parameter set", "BudgetIDS or SampleVIDS"),
     SupportsLookahead: ("a posterior that can look one label ahead", "BudgetIDS or Greedy"),
 }

@@ -6,7 +6,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from serendip.core.arguments import shown, whole
 from serendip.core.arrays import Ints
+from serendip.core.errors import InvalidInput
 
 Key = int | str
 
@@ -42,17 +44,29 @@ class Purpose(StrEnum):
     DEMO_YIELDS = "demo yields"
 
 
-def stream(seed: int, purpose: str | None = None, *key: Key) -> np.random.Generator:
-    """The generator at an address, such as `stream(seed, Purpose.LABEL, item)`.
+def stream(seed: int, *key: Key) -> np.random.Generator:
+    """The generator at an address, such as `stream(seed, "label", item)`.
 
     Streams are addressed, not consumed: two rival policies that label the same item see the same
     noise, whatever else they drew before.
+
+    Args:
+        seed: Any whole number.
+        key: Texts and whole numbers; those of NumPy open the same stream as Python's. What the
+            library draws for itself begins with a `Purpose`.
     """
-    parts = (int(seed), *(() if purpose is None else (purpose,)), *key)
-    kinds = ("str" if isinstance(part, str) else type(part).__name__ for part in parts)
-    address = "\x1f".join(f"{kind}:{part}" for kind, part in zip(kinds, parts, strict=True))
+    parts = (whole("seed", seed), *(_part(part) for part in key))
+    address = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
     digest = hashlib.blake2b(address.encode(), digest_size=16).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
+
+
+def _part(part: object) -> Key:
+    if isinstance(part, str):
+        return str(part)
+    if isinstance(part, float | np.floating):
+        raise InvalidInput(f"An address is of texts and whole numbers; got {shown(part)}.")
+    return whole("Each number of an address", part)
 
 
 def priority(key: int, items: Sequence[int] | Ints) -> Ints:

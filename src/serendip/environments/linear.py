@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import expit
 
+from serendip.core.arguments import counts, generator, non_negative, positive, whole
 from serendip.core.arrays import Floats
 from serendip.core.data import Observation
 from serendip.environments.world import World
@@ -22,6 +23,7 @@ class NoisyOracle:
 
     def reveal(self, item: int, rng: Generator) -> Observation:
         """The noisy value of one item."""
+        item = whole("item", item, 0, len(self.values) - 1)
         label = self.values[item] + self.noise_std * rng.standard_normal()
         return Observation(item, self.x[item : item + 1], np.array([label]))
 
@@ -35,6 +37,7 @@ class CoinOracle:
 
     def reveal(self, item: int, rng: Generator) -> Observation:
         """A hit or a miss."""
+        item = whole("item", item, 0, len(self.values) - 1)
         label = float(rng.random() < self.values[item])
         return Observation(item, self.x[item : item + 1], np.array([label]))
 
@@ -48,6 +51,10 @@ def linear_world(
     feature_variance: float = 1.0,
 ) -> World:
     """X ~ N(0, σ_x²I), θ ~ N(0, σ_θ²I), y = xᵀθ + ε."""
+    counts(n=n, d=d)
+    non_negative(noise_variance=noise_variance)
+    positive(prior_variance=prior_variance, feature_variance=feature_variance)
+    generator("rng", rng)
     x = np.sqrt(feature_variance) * rng.standard_normal((n, d))
     values = x @ (np.sqrt(prior_variance) * rng.standard_normal(d))
     return World(DensePool(x), NoisyOracle(x, values, float(np.sqrt(noise_variance))), values)
@@ -55,6 +62,9 @@ def linear_world(
 
 def logistic_world(n: int, d: int, rng: Generator, prior_variance: float = 1.0) -> World:
     """X ~ N(0, I), θ ~ N(0, σ_θ²I), P(y = 1) = μ(xᵀθ)."""
+    counts(n=n, d=d)
+    positive(prior_variance=prior_variance)
+    generator("rng", rng)
     x = rng.standard_normal((n, d))
     values = expit(x @ (np.sqrt(prior_variance) * rng.standard_normal(d)))
     return World(DensePool(x), CoinOracle(x, values), values)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import counts, generator, non_negative, positive
 from serendip.core.arrays import Array
-from serendip.core.errors import InvalidInput
 from serendip.environments.linear import NoisyOracle
 from serendip.environments.world import World
 from serendip.pools.dense import DensePool
@@ -22,11 +22,10 @@ def low_rank_world(
 
     Candidates are (row, column), row by row: item i·n_columns + j is entry (i, j).
     """
-    if min(n_rows, n_columns, rank) < 1:
-        raise InvalidInput(
-            "A matrix needs at least one row, one column and rank one; "
-            f"got {n_rows}, {n_columns} and {rank}."
-        )
+    counts(n_rows=n_rows, n_columns=n_columns, rank=rank)
+    non_negative(noise_variance=noise_variance)
+    positive(factor_variance=factor_variance)
+    generator("rng", rng)
     left = np.sqrt(factor_variance) * rng.standard_normal((n_rows, rank))
     right = np.sqrt(factor_variance) * rng.standard_normal((n_columns, rank))
     values = (left @ right.T).ravel()

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import counts, generator, non_negative, whole
 from serendip.core.errors import InvalidInput
 from serendip.environments.linear import NoisyOracle
 from serendip.environments.world import World
@@ -15,7 +16,10 @@ def sparse_world(n: int, d: int, sparsity: int, noise_variance: float, rng: Gene
     Gaussian features point everywhere, so the pool stays exploratory whatever leaves it, as the
     paper's assumption asks.
     """
-    if not 1 <= sparsity <= d:
+    counts(n=n, d=d)
+    non_negative(noise_variance=noise_variance)
+    generator("rng", rng)
+    if not 1 <= whole("sparsity", sparsity) <= d:
         raise InvalidInput(
             f"sparsity must lie between 1 and the number of features, {d}; got {sparsity}."
         )

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
+from serendip.core.arguments import sparse, whole
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
@@ -28,7 +29,7 @@ class TableOracle:
 
     def reveal(self, item: int, rng: Generator) -> Observation:
         """The recorded label; the generator is not used."""
-        if not 0 <= item < len(self.labels):
+        if not 0 <= whole("item", item) < len(self.labels):
             raise InvalidInput(
                 f"The table has items 0 to {len(self.labels) - 1}; got {item}. Choose one of them."
             )
@@ -50,7 +51,7 @@ class PoolOracle:
 
     def reveal(self, item: int, rng: Generator) -> Observation:
         """The recorded label; the generator is not used."""
-        shown = np.array([item], dtype=np.int64)
+        shown = np.array([whole("item", item, 0, len(self.labels) - 1)], dtype=np.int64)
         return Observation(int(item), self.pool.take(shown), self.labels[shown])
 
 
@@ -85,10 +86,10 @@ def table_world(
             f"A replay needs every label; candidate {pool.name(int(unknown[0]))} has "
             f"{values[unknown[0]]}. Remove the {len(unknown)} such rows first."
         )
-    if adjacency is not None and adjacency.shape != (len(pool), len(pool)):
+    graph = None if adjacency is None else sparse("adjacency", adjacency)
+    if graph is not None and graph.shape != (len(pool), len(pool)):
         raise InvalidInput(
             f"The graph must join the table's {len(pool)} candidates; "
-            f"got an adjacency matrix of shape {adjacency.shape}."
+            f"got an adjacency matrix of shape {graph.shape}."
         )
-    graph = None if adjacency is None else csr_array(adjacency)
     return World(pool, TableOracle(pool.x, values, graph), values)

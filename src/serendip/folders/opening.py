@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from serendip.core.arguments import instance
 from serendip.core.arrays import Floats
 from serendip.core.errors import DamagedPool, InvalidInput
 from serendip.folders.checksums import Progress, check_files, unwatched
@@ -47,6 +48,7 @@ def open_folder(
             compared last.
         progress: Called with (megabytes checked, megabytes in all).
     """
+    instance("path", path, (str, Path), "the path of a folder")
     folder = Path(path).resolve()
     manifest = read_manifest(folder)
     check_files(folder, manifest, verify, progress)

@@ -14,7 +14,8 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arrays import Floats
+from serendip.core.arguments import able, generator, instance, number, shown
+from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import (
@@ -22,11 +23,13 @@ from serendip.core.protocols import (
     Draws,
     Model,
     MomentsFn,
+    SupportsCheck,
     SupportsHeldOut,
     SupportsLookahead,
     require,
 )
 from serendip.models.blend import BlendedDraws, BlendedMoments
+from serendip.models.fitting import check_draws, check_one, check_seen
 from serendip.models.lookahead import MixedLookahead, Outlook
 
 _PRIOR_LABELS = 5.0
@@ -46,6 +49,12 @@ class Member:
     prior: float = 1.0
     """π, before it is divided by the sum over the members."""
 
+    def __post_init__(self) -> None:
+        instance("name", self.name, str, "a text")
+        able("model", self.model, ("posterior",), "LinearModel(3)")
+        if not number("prior", self.prior) > 0:
+            raise InvalidInput(f"The prior of a member must be above 0; got {self.prior}.")
+
 
 @dataclass(frozen=True, slots=True)
 class Trust:
@@ -64,15 +73,22 @@ class AutoModel:
     members: tuple[Member, ...]
 
     def __post_init__(self) -> None:
+        if isinstance(self.members, Member) or not isinstance(self.members, Sequence):
+            raise InvalidInput(f"members must be a tuple of Member; got {shown(self.members)}.")
+        for member in self.members:
+            instance("Each of members", member, Member, "a Member(name, model)")
         names = [member.name for member in self.members]
         if not names or len(set(names)) < len(names):
             raise InvalidInput(f"auto needs members with different names; got {names}.")
-        if any(member.prior <= 0 for member in self.members):
-            raise InvalidInput("The prior of every member must be above 0.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "AutoPosterior":
         """The posterior given these observations."""
-        parts = tuple(member.model.posterior(seen, rng) for member in self.members)
+        check_seen(seen)
+        generator("rng", rng)
+        parts = tuple(
+            require(member.model.posterior(seen, rng), SupportsHeldOut, by=self)
+            for member in self.members
+        )
         return AutoPosterior(self, parts, _trusted(self.members, parts))
 
 
@@ -91,8 +107,16 @@ class AutoPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Every member updated, and weighed anew."""
+        check_one(seen)
+        generator("rng", rng)
         parts = tuple(part.update(seen, rng) for part in self.parts)
         return replace(self, parts=parts, trust=_trusted(self.model.members, parts))
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        for part in self.parts:
+            if isinstance(part, SupportsCheck):
+                part.check(x)
 
     @property
     def _counted(self) -> tuple[list[SupportsHeldOut], Floats]:
@@ -107,6 +131,7 @@ class AutoPosterior:
         A share of `size` by trust would leave a member that is half believed with half the draws,
         and what is learnt from a candidate is a covariance, which needs many.
         """
+        check_draws(size, rng)
         parts, weights = self._counted
         if size == 1:
             return parts[rng.choice(len(parts), p=weights)].sample(1, rng)

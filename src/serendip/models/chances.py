@@ -16,7 +16,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import log_expit, logit, logsumexp
 
-from serendip.core.arrays import Floats
+from serendip.core.arguments import generator
+from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Bernoulli
@@ -24,6 +25,7 @@ from serendip.core.protocols import MomentsFn
 from serendip.models.calibration import SLOPES, SPREADS, Calibration, Scale, Unseen, bounded
 from serendip.models.draws import LogisticDraws, equal_weights
 from serendip.models.ensemble import Ensemble, EnsembleDraws, Fitter, Members, Nobody, stacked
+from serendip.models.fitting import check_draws, check_one, check_seen, features
 from serendip.models.sigmoid import sigmoid_moments
 
 _GRID = np.array(list(product(SLOPES, SPREADS)))
@@ -47,17 +49,26 @@ class ChancePosterior:
     @classmethod
     def of(cls, model: Fitter, seen: Sequence[Observation], rng: Generator) -> "ChancePosterior":
         """One fit to all observations in their order."""
+        check_seen(seen)
+        generator("rng", rng)
         x, y = stacked(np.empty((0, model.n_features)), np.empty(0), seen)
         return cls(model, x, y, len(seen), _fitted(model, x, y, rng))
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """A fit anew: what came of the last one is not used."""
+        check_one(seen)
+        generator("rng", rng)
         x, y = stacked(self.x, self.y, (seen,))
         ensemble = _fitted(self.model, x, y, rng)
         return replace(self, x=x, y=y, n_labels=self.n_labels + 1, ensemble=ensemble)
 
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        features(x, self.model.n_features, "the pool")
+
     def sample(self, size: int, rng: Generator) -> EnsembleDraws:
         """Fresh draws."""
+        check_draws(size, rng)
         theta = self.ensemble.coefficients(size, rng)
         return EnsembleDraws(self.ensemble, LogisticDraws(theta, equal_weights(size), Bernoulli()))
 

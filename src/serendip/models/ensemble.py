@@ -18,13 +18,14 @@ from typing import Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import generator
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
-from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.calibration import SLOPES, Calibration, Scale, Unseen, bounded
 from serendip.models.draws import LinearDraws, LogisticDraws, equal_weights
+from serendip.models.fitting import check_draws, check_one, check_seen, features
 from serendip.models.lookahead import LinearLookahead, Outlook
 
 _ROWS = 2048
@@ -222,17 +223,26 @@ class EnsemblePosterior:
     @classmethod
     def of(cls, model: Fitter, seen: Sequence[Observation], rng: Generator) -> "EnsemblePosterior":
         """One fit to all observations in their order."""
+        check_seen(seen)
+        generator("rng", rng)
         x, y = stacked(np.empty((0, model.n_features)), np.empty(0), seen)
         return cls(model, x, y, len(seen), _fitted(model, x, y, rng))
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """A fit anew: what came of the last one is not used."""
+        check_one(seen)
+        generator("rng", rng)
         x, y = stacked(self.x, self.y, (seen,))
         ensemble = _fitted(self.model, x, y, rng)
         return replace(self, x=x, y=y, n_labels=self.n_labels + 1, ensemble=ensemble)
 
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        features(x, self.model.n_features, "the pool")
+
     def sample(self, size: int, rng: Generator) -> EnsembleDraws:
         """Fresh draws."""
+        check_draws(size, rng)
         theta = self.ensemble.coefficients(size, rng)
         mean, covariance = self.ensemble.law
         likelihood = Gaussian(self.noise_variance)
@@ -263,14 +273,7 @@ class EnsemblePosterior:
 
 def stacked(x: Floats, y: Floats, seen: Sequence[Observation]) -> tuple[Floats, Floats]:
     """Features and labels with those of more observations below."""
-    for one in seen:
-        rows = np.asarray(one.x, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1] != x.shape[1] or not np.isfinite(rows).all():
-            raise InvalidInput(
-                f"The model needs {x.shape[1]} finite features in each row; those of item "
-                f"{one.item} have shape {rows.shape}, or are not finite. Check the table."
-            )
-    below = [np.asarray(one.x, dtype=np.float64) for one in seen]
+    below = [features(one.x, x.shape[1], f"item {one.item}") for one in seen]
     return np.concatenate([x, *below]), np.concatenate([y, *(one.y for one in seen)])
 
 

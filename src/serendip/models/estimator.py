@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import logit
 
+from serendip.core.arguments import shown, whole_fields
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput, SerendipError
@@ -42,10 +43,8 @@ class EstimatorModel:
     """K"""
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
-        if self.n_refits < 10:
-            raise InvalidInput(f"n_refits must be at least 10; got {self.n_refits}.")
+        whole_fields(self, 1, "n_features")
+        whole_fields(self, 10, "n_refits")
         from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
         given = self.estimator
@@ -53,7 +52,7 @@ class EstimatorModel:
         if not fits:
             raise InvalidInput(
                 "estimator must be a scikit-learn regressor or classifier, with its settings; "
-                f"got {given!r}."
+                f"got {shown(given)}."
             )
         if self.classifies and not hasattr(given, "predict_proba"):
             raise InvalidInput(

@@ -13,13 +13,15 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import entr, logsumexp
 
-from serendip.core.arrays import Floats
+from serendip.core.arguments import floats, instance, masses
+from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Observation, Optima, Summary
 from serendip.core.errors import InvalidInput
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import SampledMoments, TableDraws, equal_weights
+from serendip.models.fitting import check_draws, check_one, check_seen, places
 from serendip.models.lookahead import Outlook, SampledLookahead
 
 
@@ -31,22 +33,26 @@ class FiniteModel:
     """(K, n) f_θ(x)"""
     likelihood: Gaussian | Bernoulli
     masses: Floats | None = None
-    """(K,) prior; equal where not given."""
+    """(K,) prior, summing to one; equal where not given."""
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.values, dtype=np.float64)
-        if values.ndim != 2 or not np.isfinite(values).all():
-            raise InvalidInput("A finite model needs a finite table of parameters × candidates.")
+        values = floats("values", self.values)
+        if values.ndim != 2 or 0 in values.shape:
+            raise InvalidInput(
+                "A finite model needs a table of parameters × candidates; got values of shape "
+                f"{values.shape}."
+            )
+        instance("likelihood", self.likelihood, (Gaussian, Bernoulli), "Gaussian(…) or Bernoulli()")
         if isinstance(self.likelihood, Bernoulli) and (values.min() < 0 or values.max() > 1):
             raise InvalidInput("Chances of a binary label must lie in [0, 1].")
-        masses = np.ones(len(values)) if self.masses is None else np.asarray(self.masses, float)
-        if masses.shape != (len(values),) or masses.min() < 0 or not masses.sum() > 0:
-            raise InvalidInput("Prior masses must be one non-negative number per parameter.")
+        count = len(values)
+        prior = np.ones(count) if self.masses is None else masses("masses", self.masses, count)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "masses", masses / masses.sum())
+        object.__setattr__(self, "masses", prior / prior.sum())
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "FinitePosterior":
         """The posterior given these observations; the generator is not used."""
+        check_seen(seen)
         assert self.masses is not None  # set above
         posterior = FinitePosterior(self.values, self.likelihood, self.masses, 0)
         for one in seen:
@@ -65,9 +71,11 @@ class FinitePosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Bayes' rule, in logs."""
+        check_one(seen)
+        items = self._places(seen.x, f"item {seen.item}")
         with np.errstate(divide="ignore"):
             log_mass = np.log(self.masses)
-        for item, label in zip(np.asarray(seen.x)[:, 0].astype(int), seen.y, strict=True):
+        for item, label in zip(items[:, 0], seen.y, strict=True):
             log_mass = log_mass + self.likelihood.log_density(float(label), self.values[:, item])
         if not np.isfinite(log_mass).any():
             raise InvalidInput(
@@ -77,6 +85,13 @@ class FinitePosterior:
         masses = np.exp(log_mass - logsumexp(log_mass))
         return replace(self, masses=masses, n_labels=self.n_labels + 1)
 
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        self._places(x, "the pool")
+
+    def _places(self, x: Array, who: str) -> Ints:
+        return places(x, self.values.shape[1:], "number of the candidate", who)
+
     def atoms(self) -> TableDraws:
         """Every parameter that is still possible, weighted by its mass."""
         alive = self.masses > 0
@@ -84,6 +99,7 @@ class FinitePosterior:
 
     def sample(self, size: int, rng: Generator) -> TableDraws:
         """Parameters drawn by their masses."""
+        check_draws(size, rng)
         picks = rng.choice(len(self.masses), size=size, p=self.masses)
         return TableDraws(self.values[picks], equal_weights(size), self.likelihood)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import number, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
@@ -38,11 +39,9 @@ class ForestModel:
     """Of the features, looked at in each split."""
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
-        if self.n_trees < 20:
-            raise InvalidInput(f"n_trees must be at least 20; got {self.n_trees}.")
-        if not 0 < self.share <= 1:
+        whole_fields(self, 1, "n_features")
+        whole_fields(self, 20, "n_trees")
+        if not 0 < number("share", self.share) <= 1:
             raise InvalidInput(f"share must be above 0 and at most 1; got {self.share}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> EnsemblePosterior:

@@ -20,12 +20,14 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
+from serendip.core.arguments import instance, number, numbers, shown, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import equal_weights
+from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, features
 from serendip.models.kernel_terms import Levels
 from serendip.models.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.label_scale import label_scale
@@ -67,20 +69,26 @@ class GaussianProcessModel:
     """Random features that a path has for each term without features of its own."""
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
-        if not self.noise_ratios or min(self.noise_ratios) <= 0:
+        whole_fields(self, 1, "n_features")
+        number("shape", self.shape)
+        number("rate", self.rate)
+        check_unit(self.label_unit)
+        if min(numbers("noise_ratios", self.noise_ratios), default=0.0) <= 0:
             raise InvalidInput(f"noise_ratios must be positive; got {self.noise_ratios}.")
-        if any(width <= 0 for width in self.learn):
+        if any(width <= 0 for width in numbers("learn", self.learn)):
             raise InvalidInput(f"learn takes positive widths; got {self.learn}.")
         if not (self.shape > 1 and self.rate > 0):
             raise InvalidInput(
                 f"shape must exceed 1 and rate 0; got shape {self.shape} and rate {self.rate}."
             )
-        if self.n_waves < 2:
-            raise InvalidInput(f"n_waves must be at least 2; got {self.n_waves}.")
+        whole_fields(self, 2, "n_waves")
+        for name, kind in (("groups", Group), ("vectors", Group), ("factors", Levels)):
+            _check_parts(name, getattr(self, name) or (), kind)
+        _check_parts("kernels", self.kernels or (), Kernel)
+        terms = [term for kernel in self.kernels or () for _, term in kernel.terms]
         named = [group.columns for group in (*(self.groups or ()), *self.vectors)]
-        for columns in (*named, *(factor.columns for factor in self.factors)):
+        named += [one.columns for one in (*self.factors, *terms)]
+        for columns in named:
             if any(not 0 <= column < self.n_features for column in columns):
                 raise InvalidInput(
                     f"Groups must name columns 0 to {self.n_features - 1}; got {columns}."
@@ -88,6 +96,7 @@ class GaussianProcessModel:
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "GaussianProcessPosterior":
         """The posterior given these observations; the generator is not used."""
+        check_seen(seen)
         groups = single_columns(self.n_features) if self.groups is None else self.groups
         kernels, learn = self.kernels, tuple[float, ...]()
         if kernels is None:
@@ -102,6 +111,13 @@ class GaussianProcessModel:
             n_labels=0,
         )
         return prior.absorb(seen)
+
+
+def _check_parts(name: str, parts: object, kind: type) -> None:
+    if isinstance(parts, kind) or not isinstance(parts, Sequence):
+        raise InvalidInput(f"{name} must be a sequence of {kind.__name__}; got {shown(parts)}.")
+    for one in parts:
+        instance(f"Each of {name}", one, kind, f"a {kind.__name__}")
 
 
 def _partitions(groups: Sequence[Group], vectors: Sequence[Group]) -> tuple[tuple[Group, ...], ...]:
@@ -135,13 +151,9 @@ class GaussianProcessPosterior:
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
         """The posterior once these observations are taken in; their order does not matter."""
-        for one in seen:
-            if np.shape(one.x)[1] != self.model.n_features:
-                raise InvalidInput(
-                    f"The model has {self.model.n_features} features; "
-                    f"item {one.item} has {np.shape(one.x)[1]}."
-                )
-        x = np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)])
+        width = self.model.n_features
+        rows = (features(one.x, width, f"item {one.item}") for one in seen)
+        x = np.concatenate([self.x, *rows])
         y = np.concatenate([self.y, *(one.y for one in seen)])
         grown = replace(self, x=x, y=y, n_labels=self.n_labels + len(seen))
         weights, fits = grown._fit()
@@ -149,7 +161,12 @@ class GaussianProcessPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Conjugate: the generator is not used."""
+        check_one(seen)
         return self.absorb((seen,))
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        features(x, self.model.n_features, "the pool")
 
     def _fit(self) -> tuple[Floats, tuple[Fit, ...]]:
         """Weights of the grid by log p(y) = −½ log det A − a log b + …, and what counts of it."""
@@ -206,6 +223,7 @@ class GaussianProcessPosterior:
 
     def sample(self, size: int, rng: Generator) -> PathDraws:
         """Fresh paths by Matheron's rule (Wilson et al. 2020)."""
+        check_draws(size, rng)
         owners = [(fit, r) for fit in self.fits for r in range(len(fit.noise))]
         chances = np.concatenate([fit.weights for fit in self.fits])
         picks = rng.choice(len(owners), size=size, p=chances / chances.sum())

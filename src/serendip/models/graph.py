@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array, eye_array
 
+from serendip.core.arguments import array, instance, number, shown, sparse, whole
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
@@ -22,12 +23,24 @@ from serendip.core.groups import Groups
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import TableDraws, equal_weights
+from serendip.models.fitting import (
+    check_draws,
+    check_one,
+    check_seen,
+    check_unit,
+    check_variances,
+    places,
+)
 from serendip.models.graph_scales import GraphFit, GraphScales, Looks, node_moments
 
 
 def adjacency_of(n_nodes: int, edges: Ints) -> csr_array:
     """A symmetric 0/1 matrix without self-loops, from an (m, 2) array of node pairs."""
-    edges = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    whole("n_nodes", n_nodes, 1)
+    table = array("edges", edges)
+    if table.size and (table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu"):
+        raise InvalidInput(f"edges must be whole numbers of shape (m, 2); got {shown(table)}.")
+    edges = table.astype(np.int64).reshape(-1, 2)
     if edges.size and (edges.min() < 0 or edges.max() >= n_nodes):
         raise InvalidInput(
             f"Edges must join nodes 0 to {n_nodes - 1}; got {edges.min()} to {edges.max()}."
@@ -39,6 +52,11 @@ def adjacency_of(n_nodes: int, edges: Ints) -> csr_array:
     matrix.sum_duplicates()
     matrix.data[:] = 1.0
     return matrix
+
+
+def _check_nodes(seen: Observation, n_nodes: int) -> None:
+    places(seen.x, (n_nodes,), "node", f"item {seen.item}")
+    whole("item", seen.item, 0, n_nodes - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,27 +80,29 @@ class GraphModel:
     taken from the labels seen."""
 
     def __post_init__(self) -> None:
-        matrix = self.adjacency
+        matrix = sparse("adjacency", self.adjacency)
         if matrix.shape[0] != matrix.shape[1] or abs(matrix - matrix.T).sum() > 0:
             raise InvalidInput("An adjacency matrix must be square and symmetric.")
+        object.__setattr__(self, "adjacency", matrix)
         given = (self.prior_variance, self.noise_variance)
         if (given[0] is None) != (given[1] is None):
             raise InvalidInput(
                 "Give both prior_variance and noise_variance, or neither to have them inferred."
             )
-        if any(value is not None and not value > 0 for value in given):
-            raise InvalidInput(
-                f"Variances must be positive; got prior_variance {self.prior_variance} "
-                f"and noise_variance {self.noise_variance}."
-            )
+        check_variances(prior_variance=self.prior_variance, noise_variance=self.noise_variance)
+        number("prior_mean", self.prior_mean)
+        instance("scales", self.scales, GraphScales, "GraphScales()")
+        check_unit(self.label_unit)
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "GraphPosterior":
         """The posterior given these observations; the generator is not used."""
+        check_seen(seen)
         n_nodes = self.adjacency.shape[0]
         closed = csr_array(self.adjacency + eye_array(n_nodes, format="csr"))
         looks = Looks(np.zeros(n_nodes), np.zeros(n_nodes), 0.0)
         open_nodes = np.ones(n_nodes)
         for one in seen:
+            _check_nodes(one, n_nodes)
             looks = looks.including(one)
             open_nodes[one.item] = 0.0
         return self._posterior(closed, looks, open_nodes, len(seen))
@@ -125,13 +145,20 @@ class GraphPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> "GraphPosterior":
         """Each row is one noisy look at one node; the generator is not used."""
+        check_one(seen)
+        _check_nodes(seen, len(self.open_nodes))
         open_nodes = self.open_nodes.copy()
         open_nodes[seen.item] = 0.0
         looks = self.looks.including(seen)
         return self.model._posterior(self.closed, looks, open_nodes, self.n_labels + 1)
 
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        places(x, self.mean.shape, "node", "the pool")
+
     def sample(self, size: int, rng: Generator) -> "GraphDraws":
         """Fresh node values."""
+        check_draws(size, rng)
         normal = rng.standard_normal((size, len(self.mean)))
         if self.fits:
             table = self._sample_mixture(normal, rng)

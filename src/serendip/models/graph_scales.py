@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from serendip.core.arguments import number, numbers
 from serendip.core.arrays import Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
@@ -72,9 +73,9 @@ class GraphScales:
     rate: float = 0.09
 
     def __post_init__(self) -> None:
-        if not self.noise_ratios or min(self.noise_ratios) <= 0:
+        if min(numbers("noise_ratios", self.noise_ratios), default=0.0) <= 0:
             raise InvalidInput(f"noise_ratios must be positive; got {self.noise_ratios}.")
-        if not (self.shape > 1 and self.rate > 0):
+        if not (number("shape", self.shape) > 1 and number("rate", self.rate) > 0):
             raise InvalidInput(
                 f"shape must exceed 1 and rate 0; got shape {self.shape} and rate {self.rate}."
             )

@@ -35,6 +35,11 @@ _ROWS = 64
 class ExactTerm(Protocol):
     """A term with finitely many features."""
 
+    @property
+    def columns(self) -> Columns:
+        """Of x, those it looks at."""
+        ...
+
     def features(self, x: Floats) -> Floats:
         """(b, F), with φ(x)ᵀφ(z) = k(x, z)."""
         ...
@@ -46,6 +51,11 @@ class ExactTerm(Protocol):
 
 class SketchedTerm(Protocol):
     """A term without; paths are drawn from a sketch of it."""
+
+    @property
+    def columns(self) -> Columns:
+        """Of x, those it looks at."""
+        ...
 
     def matrix(self, x: Floats, z: Floats) -> Floats:
         """(b, c) k(x, z)."""

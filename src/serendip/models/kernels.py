@@ -31,9 +31,14 @@ class Kernel:
     """What reports call it."""
 
     def __post_init__(self) -> None:
-        weights = [weight for weight, _ in (*self.exact, *self.sketched)]
+        weights = [weight for weight, _ in self.terms]
         if not weights or min(weights) <= 0:
             raise InvalidInput(f"A kernel needs terms with positive weights; got {weights}.")
+
+    @property
+    def terms(self) -> tuple[tuple[float, ExactTerm | SketchedTerm], ...]:
+        """All of them with their weights."""
+        return (*self.exact, *self.sketched)
 
     def features(self, x: Floats) -> Floats:
         """(b, F) of all exact terms."""

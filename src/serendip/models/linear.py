@@ -16,13 +16,23 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
-from serendip.core.arrays import Floats
+from serendip.core.arguments import instance, numbers, whole_fields
+from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LinearDraws, equal_weights
+from serendip.models.fitting import (
+    check_constant,
+    check_draws,
+    check_one,
+    check_seen,
+    check_unit,
+    check_variances,
+    features,
+)
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import LinearLookahead, Outlook
 
@@ -41,6 +51,12 @@ class UnknownScales:
     """Variance of xᵀθ over s² for features of unit size: D = ratio / d."""
     shape: float = 1.5
     rate: float = 0.09
+
+    def __post_init__(self) -> None:
+        for name in ("noise_ratios", "signal_ratios"):
+            if min(numbers(name, getattr(self, name)), default=0.0) <= 0:
+                raise InvalidInput(f"{name} must be positive; got {getattr(self, name)}.")
+        check_variances(shape=self.shape, rate=self.rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +79,20 @@ class LinearModel:
     percentages. Otherwise it is taken from the labels seen."""
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
+        whole_fields(self, 1, "n_features")
+        check_constant(self.constant_column, self.n_features)
+        check_unit(self.label_unit)
         given = [self.prior_variance, self.noise_variance]
         if (given[0] is None) != (given[1] is None):
             raise InvalidInput(
                 "Give both prior_variance and noise_variance, or neither to have them inferred."
             )
-        if any(value is not None and not value > 0 for value in given):
-            raise InvalidInput(f"Variances must be positive; got {given}.")
+        check_variances(prior_variance=self.prior_variance, noise_variance=self.noise_variance)
+        instance("scales", self.scales, UnknownScales, "UnknownScales()")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LinearPosterior":
         """The posterior given these observations; the generator is not used."""
+        check_seen(seen)
         d = self.n_features
         prior = LinearPosterior(
             components=self._components(),
@@ -160,11 +178,7 @@ class LinearPosterior:
         gram, sums, moment = self.gram, self.sums, self.moment
         label_sum, energy, rows = self.label_sum, self.energy, self.n_rows
         for one in seen:
-            x = np.asarray(one.x, dtype=np.float64)
-            if x.shape[1] != len(self.moment):
-                raise InvalidInput(
-                    f"The model has {len(self.moment)} features; item {one.item} has {x.shape[1]}."
-                )
+            x = features(one.x, len(self.moment), f"item {one.item}")
             gram = gram + x.T @ x
             sums = sums + x.sum(axis=0)
             label_sum += float(one.y.sum())
@@ -185,7 +199,12 @@ class LinearPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Conjugate: the generator is not used."""
+        check_one(seen)
         return self.absorb((seen,))
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        features(x, len(self.moment), "the pool")
 
     def _fit(self) -> tuple[Fit, ...]:
         if self.scale is None:
@@ -257,6 +276,7 @@ class LinearPosterior:
 
     def sample(self, size: int, rng: Generator) -> LinearDraws:
         """Fresh θ's."""
+        check_draws(size, rng)
         normal = rng.standard_normal((len(self.moment), size))
         if len(self.fits) == 1:
             fit = self.fits[0]

@@ -18,13 +18,22 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import expit, log_expit, logsumexp
 
-from serendip.core.arrays import Floats
+from serendip.core.arguments import numbers, whole_fields
+from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Bernoulli
 from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LogisticDraws, equal_weights
+from serendip.models.fitting import (
+    check_constant,
+    check_draws,
+    check_one,
+    check_seen,
+    check_variances,
+    features,
+)
 from serendip.models.lookahead import MixedLookahead, Outlook
 from serendip.models.sigmoid import sigmoid_moments
 
@@ -47,15 +56,15 @@ class LogisticModel:
     """What the variance of xᵀθ may be for features of unit size: σ_θ² = ratio / d."""
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInput(f"n_features must be at least 1; got {self.n_features}.")
-        if self.prior_variance is not None and not self.prior_variance > 0:
-            raise InvalidInput(f"prior_variance must be positive; got {self.prior_variance}.")
-        if not self.signal_ratios or min(self.signal_ratios) <= 0:
+        whole_fields(self, 1, "n_features")
+        check_constant(self.constant_column, self.n_features)
+        check_variances(prior_variance=self.prior_variance)
+        if min(numbers("signal_ratios", self.signal_ratios), default=0.0) <= 0:
             raise InvalidInput(f"signal_ratios must be positive; got {self.signal_ratios}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LogisticPosterior":
         """The posterior given these observations; the generator is not used."""
+        check_seen(seen)
         start, grid = np.zeros(self.n_features), self._grid()
         fits = tuple(
             LogisticFit(widths, start, Cholesky.of(np.diag(1.0 / widths)), 1.0 / len(grid))
@@ -106,7 +115,9 @@ class LogisticPosterior:
         """The posterior once these observations are taken in, warm started at the last modes."""
         if not seen:
             return self
-        x = np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)])
+        width = self.x.shape[1]
+        rows = (features(one.x, width, f"item {one.item}") for one in seen)
+        x = np.concatenate([self.x, *rows])
         y = np.concatenate([self.y, *(one.y for one in seen)])
         if np.any((y < 0) | (y > 1)):
             raise InvalidInput(
@@ -125,7 +136,12 @@ class LogisticPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Deterministic: the generator is not used."""
+        check_one(seen)
         return self.absorb((seen,))
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        features(x, self.x.shape[1], "the pool")
 
     @property
     def best(self) -> LogisticFit:
@@ -151,6 +167,7 @@ class LogisticPosterior:
 
     def sample(self, size: int, rng: Generator) -> LogisticDraws:
         """Fresh θ's."""
+        check_draws(size, rng)
         kept = self.kept
         normal = rng.standard_normal((self.x.shape[1], size))
         picks = np.zeros(size, dtype=np.int64)

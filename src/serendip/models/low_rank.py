@@ -15,14 +15,15 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arrays import Floats, Ints
+from serendip.core.arguments import generator, number, positive, whole_fields
+from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import gaussian_draws
 from serendip.core.protocols import MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
-from serendip.models.entries import checked_entries
+from serendip.models.fitting import check_draws, check_one, check_seen, places
 from serendip.models.mixing import Mixing, chain_picks
 
 _N_UNSEEN = 16
@@ -37,7 +38,7 @@ class NoisePrior:
     rate: float = 0.09
 
     def __post_init__(self) -> None:
-        if not (self.shape > 0 and self.rate > 0):
+        if not (number("shape", self.shape) > 0 and number("rate", self.rate) > 0):
             raise InvalidInput(
                 f"shape and rate of the noise prior must be positive; "
                 f"got {self.shape} and {self.rate}."
@@ -62,25 +63,15 @@ class LowRankModel:
     noise_prior: NoisePrior = NoisePrior()
 
     def __post_init__(self) -> None:
-        counts = {
-            "n_rows": self.n_rows,
-            "n_columns": self.n_columns,
-            "rank": self.rank,
-            "n_chains": self.n_chains,
-            "sweeps": self.sweeps,
-        }
-        for name, value in counts.items():
-            if value < 1:
-                raise InvalidInput(f"{name} must be at least 1; got {value}.")
-        for name, width in (
-            ("factor_variance", self.factor_variance),
-            ("noise_variance", self.noise_variance),
-        ):
-            if width is not None and not (np.isfinite(width) and width > 0):
-                raise InvalidInput(f"{name} must be a positive number; got {width}.")
+        whole_fields(self, 1, "n_rows", "n_columns", "rank", "n_chains", "sweeps")
+        positive(factor_variance=self.factor_variance)
+        if self.noise_variance is not None:
+            positive(noise_variance=self.noise_variance)
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LowRankPosterior":
         """The posterior given these observations; () gives exact draws from the prior."""
+        check_seen(seen)
+        generator("rng", rng)
         posterior = LowRankPosterior(
             model=self,
             entries=np.empty((0, 2), dtype=np.int64),
@@ -127,7 +118,9 @@ class LowRankPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """A few sweeps with the new rows among the data, starting where the chains stand."""
-        entries = checked_entries(seen, (self.model.n_rows, self.model.n_columns))
+        check_one(seen)
+        generator("rng", rng)
+        entries = self._places(seen.x, f"item {seen.item}")
         grown = replace(
             self,
             entries=np.concatenate([self.entries, entries]),
@@ -135,6 +128,13 @@ class LowRankPosterior:
             n_labels=self.n_labels + 1,
         )
         return grown.settle(self.model.sweeps, rng)
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        self._places(x, "the pool")
+
+    def _places(self, x: Array, who: str) -> Ints:
+        return places(x, (self.model.n_rows, self.model.n_columns), "row, column", who)
 
     def settle(self, n_sweeps: int, rng: Generator) -> Self:
         """The chains after more sweeps over the same labels, all of them kept for `mixing`."""
@@ -167,6 +167,7 @@ class LowRankPosterior:
 
     def sample(self, size: int, rng: Generator) -> FactorDraws:
         """States of different chains; where there are not so many, all equally often or nearly."""
+        check_draws(size, rng)
         picks = chain_picks(size, len(self.left), rng)
         return self._draws(self.left[picks], self.right[picks])
 

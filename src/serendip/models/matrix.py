@@ -18,13 +18,13 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import generator, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Observation
-from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
-from serendip.models.entries import checked_entries
+from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, places
 from serendip.models.label_scale import far_apart, label_scale
 from serendip.models.left_out import left_out
 from serendip.models.lookahead import Outlook, SampledLookahead
@@ -71,10 +71,9 @@ class MatrixModel:
 
     def __post_init__(self) -> None:
         for name in ("n_rows", "n_columns", "n_chains", "sweeps", "warm_up"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name} must be at least 1; got {getattr(self, name)}.")
-        if self.max_rank < 0:
-            raise InvalidInput(f"max_rank must not be negative; got {self.max_rank}.")
+            whole_fields(self, 1, name)
+        whole_fields(self, 0, "max_rank")
+        check_unit(self.label_unit)
         self._sides()  # refuses features that do not fit
 
     def _sides(self) -> tuple[Lines, Lines]:
@@ -90,6 +89,8 @@ class MatrixModel:
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "MatrixPosterior":
         """The posterior given these observations; () gives exact draws from the prior."""
+        check_seen(seen)
+        generator("rng", rng)
         sides = self._sides()
         empty = MatrixPosterior(
             model=self,
@@ -126,10 +127,7 @@ class MatrixPosterior:
     def absorb(self, seen: Sequence[Observation]) -> Self:
         """These observations among the labels, the chains not yet told of them."""
         entries = np.concatenate(
-            [
-                self.entries,
-                *(checked_entries(one, (self.model.n_rows, self.model.n_columns)) for one in seen),
-            ]
+            [self.entries, *(self._places(one.x, f"item {one.item}") for one in seen)]
         )
         y = np.concatenate([self.y, *(one.y for one in seen)])
         offset, unit = label_scale(
@@ -145,6 +143,8 @@ class MatrixPosterior:
         They go on with the same tables, measured anew; draws of the prior have no unit, and where
         the unit changes much they begin afresh.
         """
+        check_one(seen)
+        generator("rng", rng)
         model, grown = self.model, self.absorb((seen,))
         if not len(self.y):
             return grown.settle(model.sweeps, rng)
@@ -154,6 +154,13 @@ class MatrixPosterior:
         shift = (self.offset - grown.offset) / grown.unit
         chains = remeasured(self.chains, self.unit / grown.unit, shift)
         return replace(grown, chains=chains).settle(model.sweeps, rng)
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        self._places(x, "the pool")
+
+    def _places(self, x: Array, who: str) -> Ints:
+        return places(x, (self.model.n_rows, self.model.n_columns), "row, column", who)
 
     def settle(self, n_sweeps: int, rng: Generator) -> Self:
         """The chains after more sweeps over the same labels, watched entries kept for `mixing`."""
@@ -189,6 +196,7 @@ class MatrixPosterior:
 
     def sample(self, size: int, rng: Generator) -> FactorDraws:
         """States of different chains; where there are not so many, all equally often or nearly."""
+        check_draws(size, rng)
         return self._draws(chain_picks(size, self.model.n_chains, rng))
 
     def moments(self) -> MomentsFn:

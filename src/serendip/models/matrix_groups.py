@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
+from serendip.core.arguments import array
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.linalg import gaussian_draws
@@ -177,8 +178,8 @@ def members(codes: Ints, size: int) -> csr_array:
 
 def group_of(values: Array, size: int, name: str) -> Group:
     """A group from what users give: whole numbers (n,) are levels, numbers (n, p) descriptors."""
-    table = np.asarray(values)
-    if len(table) != size or table.ndim not in (1, 2) or not np.isfinite(table).all():
+    table = array(f"A group of {name} features", values)
+    if table.ndim not in (1, 2) or len(table) != size or table.size == 0:
         raise InvalidInput(
             f"A group of {name} features needs {size} finite values, one or more a line; "
             f"got shape {table.shape}."

@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import number, whole_fields
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput, SerendipError
@@ -53,9 +54,8 @@ class NeuralModel:
 
     def __post_init__(self) -> None:
         for name, least in {"n_features": 1, "n_members": 8, "n_hidden": 2, "n_steps": 1}.items():
-            if getattr(self, name) < least:
-                raise InvalidInput(f"{name} must be at least {least}; got {getattr(self, name)}.")
-        if not 0 < self.decay < np.inf:
+            whole_fields(self, least, name)
+        if not number("decay", self.decay) > 0:
             raise InvalidInput(f"decay must be positive; got {self.decay}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> EnsemblePosterior:

@@ -19,12 +19,21 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import generator, number, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models import draws as shared
+from serendip.models.fitting import (
+    check_constant,
+    check_draws,
+    check_one,
+    check_seen,
+    check_unit,
+    features,
+)
 from serendip.models.label_scale import far_apart, label_scale
 from serendip.models.mixing import chain_picks
 from serendip.models.sparse_sweeps import Collapsed, SparseChains
@@ -69,18 +78,21 @@ class SparseLinearModel:
 
     def __post_init__(self) -> None:
         for name in ("n_features", "n_chains", "sweeps"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name} must be at least 1; got {getattr(self, name)}.")
+            whole_fields(self, 1, name)
+        check_constant(self.constant_column, self.n_features)
+        check_unit(self.label_unit)
         limits = {"inclusion": 1.0, "slab_variance": np.inf, "noise_variance": np.inf}
         for name, limit in limits.items():
             value = getattr(self, name)
-            if value is not None and not 0 < value < limit:
+            if value is not None and not 0 < number(name, value) < limit:
                 raise InvalidInput(f"{name} must be None or within 0 and {limit}; got {value}.")
         if not min(astuple(self.priors)) > 0:
             raise InvalidInput(f"Every setting of the priors must be positive; got {self.priors}.")
 
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "SparseLinearPosterior":
         """The posterior given these observations; () gives exact draws from the prior."""
+        check_seen(seen)
+        generator("rng", rng)
         nothing = np.empty((0, self.n_features)), np.empty(0)
         scale = self._label_scale(nothing[1])
         posterior = SparseLinearPosterior(self, *nothing, self._prior(rng), *scale, 0)
@@ -137,12 +149,9 @@ class SparseLinearPosterior:
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """A few sweeps with the new rows among the data, starting where the chains stand."""
-        x = np.asarray(seen.x, dtype=np.float64)
-        if x.ndim != 2 or x.shape[1] != self.model.n_features or not np.isfinite(x).all():
-            raise InvalidInput(
-                f"The model needs {self.model.n_features} finite features in each row; those of "
-                f"item {seen.item} have shape {x.shape}, or are not finite. Check the table."
-            )
+        check_one(seen)
+        generator("rng", rng)
+        x = features(seen.x, self.model.n_features, f"item {seen.item}")
         x, y = np.concatenate([self.x, x]), np.concatenate([self.y, seen.y])
         offset, unit = self.model._label_scale(y)
         grown = replace(self, x=x, y=y, offset=offset, unit=unit, n_labels=self.n_labels + 1)
@@ -152,6 +161,10 @@ class SparseLinearPosterior:
         # Chains go on with the same coefficients, measured anew; draws of the prior have no unit.
         chains = self.chains.remeasured(self.unit / unit) if self.n_labels else self.chains
         return replace(grown, chains=chains).settle(self.model.sweeps, rng)
+
+    def check(self, x: Array) -> None:
+        """Refuses candidates that have other features than the model."""
+        features(x, self.model.n_features, "the pool")
 
     def settle(self, n_sweeps: int, rng: Generator) -> Self:
         """The chains after more sweeps over the same labels."""
@@ -179,6 +192,7 @@ class SparseLinearPosterior:
 
     def sample(self, size: int, rng: Generator) -> "SparseLinearDraws":
         """States of different chains; where there are not so many, all equally often or nearly."""
+        check_draws(size, rng)
         return self._draws(chain_picks(size, self.model.n_chains, rng))
 
     def moments(self) -> MomentsFn:

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import flag
 from serendip.core.data import Block, Choice, Contenders, Tradeoff
 from serendip.core.folds import contenders, optima
 from serendip.core.protocols import BlockFn, Pool, Posterior
@@ -63,6 +64,8 @@ class BudgetIDS:
 
     def __post_init__(self) -> None:
         check_power(self.power)
+        flag("randomised", self.randomised)
+        flag("scales_known", self.scales_known)
         check_n_draws(self.n_draws)
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:

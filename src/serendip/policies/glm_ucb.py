@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import number
 from serendip.core.data import Choice
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Pool, Posterior, SupportsDesign, require
@@ -19,7 +20,7 @@ class GLMUCB:
     """c"""
 
     def __post_init__(self) -> None:
-        if not self.scale >= 0:
+        if not number("scale", self.scale) >= 0:
             raise InvalidInput(f"scale must not be negative; got {self.scale}.")
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:

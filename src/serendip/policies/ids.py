@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
+from serendip.core.arguments import flag
 from serendip.core.data import Choice
 from serendip.core.folds import optima
 from serendip.core.protocols import Pool, Posterior, SupportsInformation, require
@@ -25,6 +26,7 @@ class IDS:
 
     def __post_init__(self) -> None:
         check_power(self.power)
+        flag("ordered", self.ordered)
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """A candidate drawn from the best distribution, which has at most two."""

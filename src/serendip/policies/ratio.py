@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arguments import number, whole
 from serendip.core.data import Block, Choice, Scores, Summary, Tradeoff, settled
 from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.errors import InvalidInput
@@ -16,14 +17,13 @@ from serendip.core.screening import BoundFn, Sight, best_case
 
 def check_power(power: float) -> None:
     """λ must be positive and finite."""
-    if not (np.isfinite(power) and power > 0):
+    if not number("power (the paper's λ)", power) > 0:
         raise InvalidInput(f"power (the paper's λ) must be a positive number; got {power}.")
 
 
 def check_n_draws(n_draws: int) -> None:
     """One draw says nothing about spread."""
-    if n_draws < 2:
-        raise InvalidInput(f"n_draws (the paper's M) must be at least 2; got {n_draws}.")
+    whole("n_draws (the paper's M)", n_draws, 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
+from serendip.core.arguments import flag
 from serendip.core.data import Choice
 from serendip.core.folds import optima
 from serendip.core.protocols import Pool, Posterior
@@ -27,6 +28,7 @@ class SampleVIDS:
 
     def __post_init__(self) -> None:
         check_power(self.power)
+        flag("randomised", self.randomised)
         check_n_draws(self.n_draws)
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
+from serendip.core.arguments import number
 from serendip.core.data import Choice
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import (
@@ -24,7 +25,7 @@ class UCB:
     """a, in posterior standard deviations."""
 
     def __post_init__(self) -> None:
-        if not self.width >= 0:
+        if not number("width", self.width) >= 0:
             raise InvalidInput(f"width must not be negative; got {self.width}.")
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
@@ -41,7 +42,7 @@ class OFUL:
     """δ, the chance that the band fails."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.failure < 1:
+        if not 0 < number("failure", self.failure) < 1:
             raise InvalidInput(f"failure must lie between 0 and 1; got {self.failure}.")
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:

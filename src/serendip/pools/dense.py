@@ -1,15 +1,16 @@
 """A pool held as one array in memory, walked in blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
 import numpy as np
 
+from serendip.core.arguments import shown, whole, whole_fields
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Reduction
-from serendip.pools.walking import MOST_ROWS, Roll, walk
+from serendip.pools.walking import MOST_ROWS, Roll, checked_removed, walk
 
 R = TypeVar("R")
 
@@ -31,7 +32,15 @@ class DensePool:
     """Items that have been labelled, increasing; a small set beside the data."""
 
     def __post_init__(self) -> None:
-        x = np.asarray(self.x)
+        try:
+            x = np.asarray(self.x)
+            if x.dtype.kind == "O":  # as pandas hands over columns of several kinds of numbers
+                x = x.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                "A pool needs a table of numbers, its rows equally long; "
+                f"got {shown(self.x)}. Encode text first."
+            ) from None
         if x.ndim != 2 or x.shape[0] == 0 or x.shape[1] == 0:
             raise InvalidInput(
                 f"A pool needs a table with at least one row and one column; got shape {x.shape}."
@@ -46,9 +55,9 @@ class DensePool:
                 f"Pool features must be finite; row {row}, column {column} holds {x[row, column]}. "
                 "Fill or drop such rows before making the pool."
             )
-        if self.block_rows < 1:
-            raise InvalidInput(f"block_rows must be at least 1; got {self.block_rows}.")
+        whole_fields(self, 1, "block_rows")
         object.__setattr__(self, "x", x)
+        object.__setattr__(self, "removed", checked_removed(self.removed, len(x)))
         if self.ids is not None:
             object.__setattr__(self, "ids", _checked_ids(self.ids, len(x)))
 
@@ -83,9 +92,7 @@ class DensePool:
 
     def with_block_rows(self, block_rows: int) -> Self:
         """The same pool, cut differently."""
-        if block_rows < 1:
-            raise InvalidInput(f"block_rows must be at least 1; got {block_rows}.")
-        return self._changed(block_rows=block_rows)
+        return self._changed(block_rows=whole("block_rows", block_rows, 1))
 
     def fold(self, reduction: Reduction[R]) -> R:
         """The reduction over all blocks, on as many threads as there are cores."""
@@ -93,6 +100,8 @@ class DensePool:
 
 
 def _checked_ids(ids: Sequence[str], count: int) -> tuple[str, ...]:
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise InvalidInput(f"ids must be a sequence of names; got {shown(ids)}.")
     names = tuple(str(name) for name in ids)
     if len(names) != count:
         raise InvalidInput(f"Each candidate needs one id; got {len(names)} ids for {count} rows.")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from serendip.core.arguments import instance
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import DamagedPool, InvalidInput
 from serendip.core.protocols import Names
@@ -27,6 +28,7 @@ def mapped_pool(path: str | Path, ids: Names | None = None, block_rows: int = 0)
         ids: (n,) names of the candidates.
         block_rows: Rows of a block; 0 for what suits the number of features.
     """
+    instance("path", path, (str, Path), "the path of a file")
     return StreamedPool(mapped_rows(Path(path)), ids, block_rows)
 
 

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from serendip.core.arguments import array, flag
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 
@@ -27,8 +28,14 @@ class ProductRows:
     def __post_init__(self) -> None:
         if len(self.tables) < 2:
             raise InvalidInput(f"A product needs at least two tables; got {len(self.tables)}.")
-        for place, table in enumerate(self.tables, start=1):
-            if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
+        flag("interactions", self.interactions)
+        tables = tuple(
+            array(f"Table {place} of a product", table)
+            for place, table in enumerate(self.tables, start=1)
+        )
+        object.__setattr__(self, "tables", tables)
+        for place, table in enumerate(tables, start=1):
+            if table.ndim != 2 or 0 in table.shape:
                 raise InvalidInput(
                     f"A table of a product needs rows and columns of finite numbers; table {place} "
                     f"has shape {table.shape} or holds something else."

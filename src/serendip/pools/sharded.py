@@ -7,6 +7,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from serendip.core.arguments import able, whole
 from serendip.core.arrays import Array, Ints
 from serendip.core.data import Block
 from serendip.core.errors import AlreadyLabelled, InvalidInput, SerendipError
@@ -54,8 +55,7 @@ def shard_bounds(n: int, n_shards: int, block_rows: int) -> Ints:
     So every block is the same as without shards, and so is every number computed from it. Small
     pools get fewer shards, at least one block each.
     """
-    if n_shards < 1:
-        raise InvalidInput(f"A pool needs at least one shard; got {n_shards}.")
+    whole("n_shards", n_shards, 1)
     n_blocks = -(-n // block_rows)
     n_shards = min(n_shards, n_blocks)
     edges = np.arange(n_shards + 1, dtype=np.int64) * n_blocks // n_shards
@@ -118,6 +118,7 @@ class ShardedPool:
     """Items that have been labelled, increasing."""
 
     def __post_init__(self) -> None:
+        able("executor", self.executor, ("fold",), "ProcessExecutor(…)")
         n = len(self.executor.source)
         if self.ids is not None and len(self.ids) != n:
             raise InvalidInput(f"Each candidate needs one id; got {len(self.ids)} for {n} rows.")
@@ -137,7 +138,7 @@ class ShardedPool:
     def without(self, item: int) -> Self:
         """The pool once this item has left it; the shards are told with the next fold."""
         n = len(self.executor.source)
-        if not 0 <= item < n:
+        if not 0 <= whole("item", item) < n:
             raise InvalidInput(f"The pool has items 0 to {n - 1}; got {item}.")
         if item not in self:
             raise AlreadyLabelled(

@@ -5,10 +5,11 @@ from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
+from serendip.core.arguments import able, whole
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Names, Reduction
-from serendip.pools.walking import Roll, usual_rows, walk
+from serendip.pools.walking import Roll, checked_removed, usual_rows, walk
 
 R = TypeVar("R")
 
@@ -49,8 +50,10 @@ class StreamedPool:
     """Items that have been labelled, increasing; a small set beside the data."""
 
     def __post_init__(self) -> None:
-        if self.block_rows < 0:
+        able("rows", self.rows, ("read", "take"), "mapped_rows(path)")
+        if whole("block_rows", self.block_rows) < 0:
             raise InvalidInput(f"block_rows must be at least 1; got {self.block_rows}.")
+        object.__setattr__(self, "removed", checked_removed(self.removed, len(self.rows)))
         if self.block_rows == 0:
             object.__setattr__(self, "block_rows", usual_rows(self.rows.width))
         if self.ids is not None and len(self.ids) != len(self.rows):

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from serendip.core.arguments import array, shown, whole
 from serendip.core.arrays import Array, Ints
 from serendip.core.data import Block
 from serendip.core.errors import AlreadyLabelled, InvalidInput
@@ -21,6 +22,18 @@ MOST_ROWS = 8192
 
 _BLOCK_BYTES = 16 << 20
 """What a block may take in float64; wide pools get fewer rows, so that threads stay small."""
+
+
+def checked_removed(removed: object, n: int) -> Ints:
+    """Items that have left, as an increasing array of different numbers below n."""
+    items = array("removed", removed)
+    if items.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if items.ndim != 1 or items.dtype.kind not in "iu" or (np.diff(items) <= 0).any():
+        raise InvalidInput(f"removed must be increasing item numbers; got {shown(removed)}.")
+    if items[0] < 0 or items[-1] >= n:
+        raise InvalidInput(f"removed must name items 0 to {n - 1}; got {items[0]} to {items[-1]}.")
+    return np.asarray(items, dtype=np.int64)
 
 
 def usual_rows(width: int) -> int:
@@ -46,7 +59,7 @@ class Roll:
 
     def without(self, item: int, name: Callable[[int], str]) -> Ints:
         """What is removed once this item has left, too; `name` is what to call an item."""
-        if not 0 <= item < self.n:
+        if not 0 <= whole("item", item) < self.n:
             raise InvalidInput(f"The pool has items 0 to {self.n - 1}; got {item}.")
         if item not in self:
             raise AlreadyLabelled(

@@ -3,12 +3,12 @@
 import numpy as np
 from scipy.special import entr, gammaln, logsumexp
 
+from serendip.core.arguments import able, counts, flag, instance, non_negative, number, positive
 from serendip.core.data import Optima
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import optima
 from serendip.core.groups import Groups
 from serendip.core.protocols import Pool, SupportsInformation
-from serendip.theory.arguments import non_negative, positive, positive_integers
 
 
 def tuple_entropy_bound(n_candidates: int, horizon: int) -> float:
@@ -16,7 +16,7 @@ def tuple_entropy_bound(n_candidates: int, horizon: int) -> float:
 
     It is the log of the number of ordered T-tuples, about T log n.
     """
-    _check_horizon(n_candidates, horizon)
+    n_candidates, horizon = _checked_horizon(n_candidates, horizon)
     return float(gammaln(n_candidates + 1) - gammaln(n_candidates - horizon + 1))
 
 
@@ -27,7 +27,8 @@ def linear_entropy_bound(n_candidates: int, dimension: int, horizon: int) -> flo
     ℝᵈ into at most 2 Σ_{i<d} C(N−1, i) cells, and in a cell the order of the candidates is fixed.
     Holds for every prior without ties; not in the paper, which takes the entropy of θ instead.
     """
-    positive_integers(dimension=dimension)
+    (dimension,) = counts(dimension=dimension)
+    n_candidates, horizon = _checked_horizon(n_candidates, horizon)
     tuples = tuple_entropy_bound(n_candidates, horizon)
     others = n_candidates * (n_candidates - 1) // 2 - 1
     if others < 1:
@@ -43,6 +44,8 @@ def optima_entropy(best: Optima, ordered: bool = True) -> float:
     Exact where the draws are all atoms of a finite model. From M draws it is at most log M and, on
     average, too low.
     """
+    instance("best", best, Optima, "what optima(pool, draws, k) returns")
+    flag("ordered", ordered)
     targets = best.items if ordered else np.sort(best.items, axis=1)
     return float(entr(Groups.of(targets, best.weights).masses).sum())
 
@@ -51,16 +54,19 @@ def exact_entropy(
     posterior: SupportsInformation, pool: Pool, horizon: int, ordered: bool = True
 ) -> float:
     """H(X*₁…X*_T) over a finite parameter set, in nats."""
-    _check_horizon(len(pool), horizon)
+    able("posterior", posterior, ("atoms",), "FiniteModel(…).posterior((), rng)")
+    able("pool", pool, ("take", "fold"), "DensePool(x)")
+    _, horizon = _checked_horizon(len(pool), horizon)
     return optima_entropy(optima(pool, posterior.atoms(), horizon), ordered)
 
 
-def _check_horizon(n_candidates: int, horizon: int) -> None:
-    positive_integers(n_candidates=n_candidates, horizon=horizon)
+def _checked_horizon(n_candidates: int, horizon: int) -> tuple[int, int]:
+    n_candidates, horizon = counts(n_candidates=n_candidates, horizon=horizon)
     if horizon > n_candidates:
         raise InvalidInput(
             f"A budget of {horizon} labels needs as many candidates; there are {n_candidates}."
         )
+    return n_candidates, horizon
 
 
 def generic_bound(worst_ratio: float, entropy: float, horizon: int, power: float = 2.0) -> float:
@@ -76,15 +82,15 @@ def generic_bound(worst_ratio: float, entropy: float, horizon: int, power: float
         power: λ ≥ 1.
     """
     non_negative(worst_ratio=worst_ratio, entropy=entropy)
-    positive_integers(horizon=horizon)
-    if not (np.isfinite(power) and power >= 1):
+    (horizon,) = counts(horizon=horizon)
+    if not number("power (the paper's λ)", power) >= 1:
         raise InvalidInput(f"Lemma 1 needs a power (λ) of at least 1; got {power}.")
     return float((worst_ratio * entropy * horizon ** (power - 1.0)) ** (1.0 / power))
 
 
 def glm_ratio_bound(dimension: int, slope: float) -> float:
     """L_μ d / 2 for Ψ_{*,2}, Theorem 1; its proof gives L_μ² d / 2."""
-    positive_integers(dimension=dimension)
+    (dimension,) = counts(dimension=dimension)
     positive(slope=slope)
     return slope * dimension / 2.0
 
@@ -99,7 +105,7 @@ def glm_bound(dimension: int, slope: float, entropy: float, horizon: int) -> flo
         horizon: T.
     """
     non_negative(entropy=entropy)
-    positive_integers(horizon=horizon)
+    (horizon,) = counts(horizon=horizon)
     return float(np.sqrt(2.0 * glm_ratio_bound(dimension, slope) * entropy * horizon))
 
 
@@ -109,14 +115,14 @@ def low_rank_value_bound(gamma: float, rank: int, top_singular_value: float, siz
     It bounds |M_ij| when γ is `Coherence.standard_gamma`; with the γ of the printed assumption it
     may fail to. For an m₁ × m₂ matrix give `size` as √(m₁m₂).
     """
-    positive_integers(rank=rank)
+    (rank,) = counts(rank=rank)
     positive(gamma=gamma, top_singular_value=top_singular_value, size=size)
     return float(gamma * rank**1.5 * top_singular_value / size)
 
 
 def low_rank_ratio_bound(value_bound: float, rank: int, gamma: float) -> float:
     """4B(B² + 1) r³ γ² for Ψ_{*,3}, Theorem 2, up to a constant (its proof leads to 54, not 4)."""
-    positive_integers(rank=rank)
+    (rank,) = counts(rank=rank)
     positive(value_bound=value_bound, gamma=gamma)
     return 4.0 * value_bound * (value_bound**2 + 1.0) * rank**3 * gamma**2
 
@@ -152,7 +158,7 @@ def graph_bound(
         horizon: T.
     """
     positive(value_bound=value_bound, independent_set=independent_set, clique_cover=clique_cover)
-    positive_integers(horizon=horizon)
+    (horizon,) = counts(horizon=horizon)
     explored = (value_bound * independent_set * horizon) ** (2.0 / 3.0)
     return float(min(explored, np.sqrt(clique_cover * horizon)))
 
@@ -172,8 +178,8 @@ def sparse_bound(
         horizon: T.
         constant: C, which the paper leaves open.
     """
-    positive_integers(sparsity=sparsity, dimension=dimension, horizon=horizon)
-    positive_integers(n_candidates=n_candidates)
+    sparsity, dimension, horizon = counts(sparsity=sparsity, dimension=dimension, horizon=horizon)
+    (n_candidates,) = counts(n_candidates=n_candidates)
     positive(constant=constant)
     inner = constant * dimension * np.sqrt(horizon) / sparsity
     if sparsity > dimension or n_candidates < 2 or inner <= 1:
@@ -208,5 +214,5 @@ def structural_bound(regret_bound: float, phi: float, entropy: float, horizon: i
     """
     positive(regret_bound=regret_bound, phi=phi)
     non_negative(entropy=entropy)
-    positive_integers(horizon=horizon)
+    (horizon,) = counts(horizon=horizon)
     return float((regret_bound * horizon * entropy / phi) ** (2.0 / 3.0))

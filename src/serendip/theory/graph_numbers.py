@@ -17,6 +17,7 @@ import networkx as nx
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
+from serendip.core.arguments import whole
 from serendip.core.arrays import Ints
 from serendip.core.errors import InvalidInput
 from serendip.theory.graph_sets import (
@@ -99,7 +100,7 @@ def lasting_independent_set(
     deadline = deadline_after(time_limit)
     adjacency = as_adjacency(graph)
     n_nodes = adjacency.shape[0]
-    if not 0 <= n_removed < n_nodes:
+    if not 0 <= whole("n_removed", n_removed) < n_nodes:
         raise InvalidInput(f"n_removed must be from 0 to {n_nodes - 1}; got {n_removed}.")
     if n_removed == 0:
         return _independent_domination(without_twins(adjacency), deadline)
@@ -109,8 +110,8 @@ def lasting_independent_set(
         enumerated = _largest(adjacency, parts, deadline)
         if enumerated is not None:
             return Certified(enumerated, enumerated, "enumeration", "enumeration")
-    whole = neighbours_of(adjacency)
-    independent = independent_set(whole)
+    around = neighbours_of(adjacency)
+    independent = independent_set(around)
     if len(independent) >= left:
         return Certified(left, left, "an independent subgraph", "its number of nodes")
     cover = _clique_cover(neighbours_of(without_twins(adjacency)), time_share(deadline, 0.4))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array
 
+from serendip.core.arguments import positive, sparse
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
 
@@ -32,6 +33,11 @@ class Certified:
     def exact(self) -> bool:
         """Whether the bounds agree."""
         return self.lower == self.upper
+
+    @property
+    def gap(self) -> int:
+        """What is left open between the bounds; it depends on the machine where time ran out."""
+        return self.upper - self.lower
 
 
 def fewest(count: int, limits: Sequence[Limit], deadline: float) -> tuple[int, Ints | None]:
@@ -69,8 +75,8 @@ def as_adjacency(graph: "csr_array | nx.Graph[int]") -> csr_array:
                 "Expected an undirected graph with nodes; use graph.to_undirected()."
             )
         graph = csr_array(nx.to_scipy_sparse_array(graph, weight=""))
-    matrix: csr_array = csr_array(graph.astype(np.float64))
-    if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+    matrix = sparse("graph", graph).astype(np.float64)
+    if matrix.shape[0] != matrix.shape[1]:
         raise InvalidInput(f"An adjacency matrix must be square; got shape {matrix.shape}.")
     matrix.setdiag(0.0)
     matrix.eliminate_zeros()
@@ -108,8 +114,7 @@ def neighbours_of(adjacency: csr_array) -> Neighbours:
 
 def deadline_after(time_limit: float) -> float:
     """When the time is up, on the monotonic clock."""
-    if not time_limit > 0:
-        raise InvalidInput(f"time_limit must be a positive number of seconds; got {time_limit}.")
+    positive(time_limit=time_limit)
     return time.monotonic() + time_limit
 
 

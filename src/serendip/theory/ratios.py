@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
+from serendip.core.arguments import able, flag, floats, generator, instance, whole
 from serendip.core.arrays import Floats
 from serendip.core.data import Block, Choice, Optima, Tradeoff
 from serendip.core.errors import InvalidInput
@@ -31,14 +32,17 @@ def information_ratio(
         power: λ > 0.
     """
     check_power(power)
-    pi, delta, info = (np.asarray(part, dtype=np.float64) for part in (chances, regret, gain))
+    pi, delta, info = (
+        floats(name, part)
+        for name, part in (("chances", chances), ("regret", regret), ("gain", gain))
+    )
     if not (pi.ndim == 1 and len(pi) and pi.shape == delta.shape == info.shape):
         raise InvalidInput(
             "chances, regret and gain must be vectors of one length, an entry per candidate; "
             f"got shapes {pi.shape}, {delta.shape} and {info.shape}."
         )
     for name, part in (("chances", pi), ("regret", delta), ("gain", info)):
-        if not (np.isfinite(part).all() and part.min() >= 0):
+        if part.min() < 0:
             raise InvalidInput(f"{name} must be finite and non-negative; got {part.min()}.")
     if abs(pi.sum() - 1.0) > 1e-9:
         raise InvalidInput(f"chances must sum to one; they sum to {pi.sum()}. Divide by the sum.")
@@ -78,6 +82,9 @@ def sampled_ratio(
     """The ratio of a candidate from draws, with Δ and v as SampleVIDS has them   [ASD Alg. 2]"""
     check_power(power)
     check_n_draws(n_draws)
+    generator("rng", rng)
+    able("posterior", posterior, ("sample",), "model.posterior((), stream(0))")
+    _check_item(pool, item)
     tradeoff, _ = _sampled(posterior, pool, n_draws, rng)
     return _item_ratio(pool, item, tradeoff, power)
 
@@ -101,6 +108,10 @@ def exact_ratio(
         ordered: Information about the ordered tuple, as Lemma 1 needs; or about the set alone.
     """
     check_power(power)
+    remaining = whole("remaining", remaining, 1)
+    flag("ordered", ordered)
+    able("posterior", posterior, ("atoms", "information"), "FiniteModel(…).posterior((), rng)")
+    _check_item(pool, item)
     tradeoff, _ = _exact(posterior, pool, remaining, ordered)
     return _item_ratio(pool, item, tradeoff, power)
 
@@ -120,9 +131,13 @@ def _exact(
     return PeakTradeoff(posterior.information(best, ordered), best.best_mean), best
 
 
-def _item_ratio(pool: Pool, item: int, tradeoff: BlockFn[Tradeoff], power: float) -> ItemRatio:
-    if item not in pool:
+def _check_item(pool: Pool, item: int) -> None:
+    able("pool", pool, ("take", "fold"), "DensePool(x)")
+    if whole("item", item) not in pool:
         raise InvalidInput(f"Item {item} is not in the pool; ask for one that is still unlabelled.")
+
+
+def _item_ratio(pool: Pool, item: int, tradeoff: BlockFn[Tradeoff], power: float) -> ItemRatio:
     items = np.array([item])
     found = tradeoff(Block(items, pool.take(items)))
     return ItemRatio(float(found.regret[0]), float(found.gain[0]), power)
@@ -190,6 +205,7 @@ class ExactRatioWatch:
 
     def __post_init__(self) -> None:
         check_power(self.power)
+        flag("ordered", self.ordered)
 
     def __call__(
         self, posterior: Posterior, pool: Pool, choice: Choice, remaining: int, rng: Generator
@@ -205,8 +221,9 @@ def worst_ratio(trace: Trace, name: str = "information_ratio") -> Floats:
     Its last entry is the largest ratio this run met. Lemma 1 asks for a Ψ_* that holds in every
     run, so one run, or many, can only show that Ψ_* is at least this large.
     """
-    ratios = trace.figure(name)
-    if np.isnan(ratios).any():
+    instance("trace", trace, Trace, "what play returns")
+    ratios = trace.figure(name) if all(name in step.figures for step in trace.steps) else None
+    if ratios is None or not len(ratios) or np.isnan(ratios).any():
         raise InvalidInput(
             f"The run has no figure {name!r} at every step. Play it with a RatioWatch."
         )
