@@ -110,7 +110,7 @@ def test_bounds_hold_for_every_row(seed, n, d, block_rows, slab_rows, streamed, 
     from serendip.core.folds import contenders
 
     budget = draws.tradeoff(contenders(plain, optima(plain, draws, 5)))
-    peak = PeakTradeoff(draws.summary(best), best.best_mean)
+    peak = PeakTradeoff.of(draws.summary(best), best)
     scores = [
         RatioScores(peak, 2.0), RatioScores(budget, 2.5), RegretScores(budget), RegretScores(peak),
         RatioScores(peak, 2.0, 0.05), RatioScores(budget, 2.5, 0.05),
@@ -223,7 +223,7 @@ def test_models_without_a_way_on_the_device_walk_the_pool():
         picks = [policy.choose(posterior, pool, 9, stream(1, "a")) for pool in (plain, device)]
         assert picks[0].item == picks[1].item
     tradeoff = PeakTradeoff(
-        posterior.sample(9, rng).summary(optima(plain, posterior.sample(9, rng))), 1.0
+        posterior.sample(9, rng).summary(optima(plain, posterior.sample(9, rng))), 1.0, 1.0
     )
     np.testing.assert_array_equal(frontier(device, tradeoff)[0], frontier(plain, tradeoff)[0])
 

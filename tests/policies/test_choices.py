@@ -44,7 +44,7 @@ def test_sample_vids_is_algorithm_two(seed, power):
     block = everything(pool)
     values = draws.values(block)
     best = optima(pool, draws)
-    found = PeakTradeoff(draws.summary(best), best.best_mean)(block)
+    found = PeakTradeoff.of(draws.summary(best), best)(block)
     np.testing.assert_allclose(found.regret, naive_regret(values), atol=1e-10)
     np.testing.assert_allclose(found.gain, naive_gain(values), atol=1e-10)
     choice = SampleVIDS(power, n_draws=50).choose(posterior, pool, 9, stream(seed, "c"))

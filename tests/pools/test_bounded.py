@@ -118,7 +118,7 @@ def test_leaders_and_hull_are_the_same_by_old_sights(seed, kind, count, stale):
         best, theirs = optima(pool, draws, count), optima(plain, draws, count)
         np.testing.assert_array_equal(best.items, theirs.items)
         np.testing.assert_array_equal(best.values, theirs.values)
-        tradeoff = PeakTradeoff(draws.summary(theirs), theirs.best_mean)
+        tradeoff = PeakTradeoff.of(draws.summary(theirs), theirs)
         pool.memo.sights = pool.memo.sights if fresh else kept
         ours, others = frontier(pool, tradeoff), frontier(plain, tradeoff)
         np.testing.assert_array_equal(ours[0], others[0])
