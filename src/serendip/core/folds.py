@@ -11,7 +11,7 @@ from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff, cert
 from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.errors import SerendipError
 from serendip.core.leaders import optima as optima
-from serendip.core.mixture import log_ratio, near_hull, reaches, upper_hull
+from serendip.core.mixture import log_ratio, near_hull, reaches, thinned_hull, upper_hull
 from serendip.core.protocols import BlockFn, Pool
 from serendip.core.rng import priority
 from serendip.core.screening import BoundFn, Sight, best_case
@@ -171,8 +171,12 @@ class _FrontierFold:
         mean = np.concatenate([left[1].mean, right[1].mean])
         if np.isnan(regret).any() or np.isnan(gain).any():
             raise SerendipError("An expected regret or a gain came out as not-a-number.")
-        kept = near_hull(regret + self.floor, gain, priority(self.key, items))
-        return items[kept], Tradeoff(regret[kept], gain[kept], mean[kept])
+        if len(items):
+            near = near_hull(regret + self.floor, gain)
+            rank = priority(self.key, items[near])
+            kept = near[thinned_hull(regret[near] + self.floor, gain[near], rank)]
+            items, regret, gain, mean = items[kept], regret[kept], gain[kept], mean[kept]
+        return items, Tradeoff(regret, gain, mean)
 
     @property
     def belief(self) -> None:

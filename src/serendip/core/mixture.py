@@ -70,24 +70,29 @@ def _above(middle: _Point, left: _Point, right: _Point) -> bool:
     return (y1 - y0) * (x2 - x0) > (x1 - x0) * (y2 - y0)
 
 
-def near_hull(regret: Floats, gain: Floats, rank: Ints) -> Ints:
-    """Indices of all points that stand on the hull but for rounding, by increasing regret.
+def near_hull(regret: Floats, gain: Floats) -> Ints:
+    """Indices of all points that stand on the hull but for rounding."""
+    vertices = upper_hull(regret, gain)
+    near = reaches(regret, gain, regret[vertices], gain[vertices])
+    near[vertices] = True
+    return np.flatnonzero(near)
 
-    What is kept of parts holds what is to be kept of the whole. Of points that agree to 1e-12 the
-    one of lowest rank stands for all, beside the vertices themselves, so that copies of one
-    candidate fill no memory.
+
+def thinned_hull(regret: Floats, gain: Floats, rank: Ints) -> Ints:
+    """Indices of what is to be kept of points near the hull, by increasing regret.
+
+    Of points that agree to 1e-12 the one of lowest rank stands for all, beside the vertices
+    themselves, so that copies of one candidate fill no memory; what is kept of parts holds what is
+    to be kept of the whole.
     """
-    if len(rank) == 0:
-        return rank
     ranked = np.argsort(rank)  # of equal points the lowest rank is the vertex
-    vertices = ranked[upper_hull(regret[ranked], gain[ranked])]
-    near = ranked[reaches(regret[ranked], gain[ranked], regret[vertices], gain[vertices])]
-    if len(near) > len(vertices):
+    kept = ranked[upper_hull(regret[ranked], gain[ranked])]
+    if len(kept) < len(rank):
         tiny = np.finfo(np.float64).tiny
-        cells = [np.rint(np.log(np.maximum(part[near], tiny)) / _ALIKE) for part in (regret, gain)]
-        _, firsts = np.unique(np.stack(cells, axis=1), axis=0, return_index=True)
-        vertices = np.union1d(vertices, near[firsts])
-    return vertices[np.lexsort((rank[vertices], -gain[vertices], regret[vertices]))]
+        parts = (np.maximum(part[ranked], tiny) for part in (regret, gain))
+        cells = np.stack([np.rint(np.log(part) / _ALIKE) for part in parts], axis=1)
+        kept = np.union1d(kept, ranked[np.unique(cells, axis=0, return_index=True)[1]])
+    return kept[np.lexsort((rank[kept], -gain[kept], regret[kept]))]
 
 
 def reaches(regret: Floats, gain: Floats, hull_regret: Floats, hull_gain: Floats) -> Array:
