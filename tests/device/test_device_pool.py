@@ -212,6 +212,19 @@ class TestMemory:
             device.without(2).without(2)
 
 
+def test_a_gain_that_is_zero_but_for_rounding_is_zero_on_a_device_too():
+    """Rows so short that most labels tell less than rounding, which the device cannot see."""
+    rng = np.random.default_rng(6)
+    for seed in range(12):
+        x = 10.0 ** rng.uniform(-8, -5.5, (150, 1)) * rng.standard_normal((150, 3))
+        plain = DensePool(x)
+        device = DevicePool.of(plain, DEVICE, block_rows=16)
+        posterior = LinearModel(3, 1.0, 1.0).posterior((), rng)
+        policy = SampleVIDS(power=0.1, n_draws=20)
+        picks = [policy.choose(posterior, pool, 5, stream(seed, "a")) for pool in (plain, device)]
+        assert picks[0].item == picks[1].item
+
+
 def test_models_without_a_way_on_the_device_walk_the_pool():
     rng = np.random.default_rng(8)
     x = rng.standard_normal((200, 4))
