@@ -33,7 +33,7 @@ _WIDE = ("AVX512", "X86_V4")
 """What later processors than Haswell have."""
 
 _TESTS = ("tests/contracts", "tests/core", "tests/policies", "tests/pools")
-_QUICK_TESTS = ("tests/contracts/test_same_choice.py", "tests/core/test_mixture.py")
+_QUICK_TESTS = ("tests/contracts/test_same_choice.py",)
 _MARKS = "not statistical and not reproduction and not stress"
 
 _ASK = """
