@@ -7,12 +7,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types unit statistical reproduction check benchmark figures pictures clean
+.PHONY: demo test lint types unit statistical reproduction kernels kernels-quick check benchmark figures pictures clean
 
 demo: $(READY)
 	$(BIN)/serendip demo
 
-test: lint types unit reproduction
+test: lint types unit reproduction kernels-quick
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks
@@ -33,6 +33,13 @@ reproduction: $(READY)
 
 statistical: $(READY)
 	SERENDIP_FULL=1 $(BIN)/pytest -n 2 -m "statistical or reproduction or stress"
+
+# The same choices under other kernels of BLAS and other instructions than this processor's own.
+kernels: $(READY)
+	$(BIN)/python tests/kernels.py
+
+kernels-quick: $(READY)
+	$(BIN)/python tests/kernels.py --quick
 
 check: $(READY)
 	$(BIN)/serendip reproduce check

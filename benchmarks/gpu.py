@@ -170,7 +170,7 @@ def anatomy(campaign, draws, device):
         sample, theta = timed(sampled, device)
         scan, leaders = timed(partial(pool.fold, LeadersFold(theta, 1)), device)
         both, best = timed(partial(optima, pool, theta), device)
-        score = RatioScores(PeakTradeoff(theta.summary(best), best.best_mean), 2.0)
+        score = RatioScores(PeakTradeoff.of(theta.summary(best), best), 2.0)
         second, left = timed(partial(narrowed, score), device)
     return {
         "sample_ms": sample, "scan_ms": scan, "refine_ms": both - scan, "second_ms": second,

@@ -13,9 +13,24 @@ import numpy as np
 
 from serendip.core.data import Scores
 from serendip.core.errors import InvalidInput
+from serendip.core.folds import frontier
+from serendip.core.mixture import two_point
+from serendip.core.rng import priority
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import Shard, ShardedPool, shard_bounds
 from serendip.pools.sources import ArraySource
+
+
+def mixtures(pool, tradeoff, key):
+    """Who is mixed, at several λ; the hull itself may hold one of two that rounding tells apart."""
+    items, front = frontier(pool, tradeoff, key)
+    rank = priority(key, items)
+    found = [two_point(front.regret, front.gain, power, rank) for power in (1.5, 2.0, 4.0)]
+    # Where a regret of zero is to be had policies mix nobody.
+    return [
+        (int(items[best.first]), int(items[best.second])) if np.isfinite(best.log_ratio) else None
+        for best in found
+    ]
 
 
 def adversarial(rng, n, d, kind):

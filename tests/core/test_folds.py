@@ -160,6 +160,18 @@ def test_contenders_by_hand():
     np.testing.assert_allclose(found.doubt, [0.1875, 0.0, 0.1875])
 
 
+def test_who_is_always_among_the_best_has_a_share_of_exactly_one():
+    for n_draws in range(2, 400):
+        table = np.tile([2.0, 1.0, 0.0], (n_draws, 1))
+        table[0, 1:] = 0.0, 1.0
+        draws = TableDraws(table, equal_weights(n_draws), Gaussian(1.0))
+        pool = DensePool(np.arange(3)[:, None])
+        found = contenders(pool, optima(pool, draws, 2))
+        assert found.share[0] == 1.0
+        assert found.doubt[0] == 0.0
+        assert found.doubt[1] > 0
+
+
 class ByColumns:
     def __init__(self, *columns):
         self.columns = columns

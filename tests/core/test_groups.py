@@ -23,6 +23,18 @@ def test_rows_of_outcomes_are_compared_whole():
     np.testing.assert_allclose(np.sort(groups.masses), [0.2, 0.4, 0.4])
 
 
+def test_a_single_group_has_all_the_mass_and_tells_nothing():
+    rng = np.random.default_rng(0)
+    for n_draws in range(1, 60):
+        weights = rng.dirichlet(np.ones(n_draws))
+        groups = Groups.of(np.zeros(n_draws, dtype=np.int64), weights)
+        values = rng.standard_normal((n_draws, 3))
+        mean, spread = groups.spread(values)
+        assert groups.masses.tolist() == [1.0]
+        assert spread.tolist() == [0.0, 0.0, 0.0]
+        np.testing.assert_allclose(mean, weights @ values)
+
+
 def test_a_group_without_weight_does_no_harm():
     groups = Groups.of(np.array([0, 1]), np.array([1.0, 0.0]))
     assert np.isfinite(groups.means(np.array([[1.0], [2.0]]))).all()

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from serendip.core.data import Observation  # noqa: E402
 from serendip.core.errors import AlreadyLabelled, SerendipError  # noqa: E402
-from serendip.core.folds import everything, frontier, optima  # noqa: E402
+from serendip.core.folds import everything, frontier, lowest, optima  # noqa: E402
 from serendip.core.leaders import LeadersFold  # noqa: E402
 from serendip.core.rng import stream  # noqa: E402
 from serendip.device.halved import halved, table_rows  # noqa: E402
@@ -26,6 +26,7 @@ from serendip.device.scores import _bounds, _told, asked, question  # noqa: E402
 from serendip.engines import Engine  # noqa: E402
 from serendip.models.draws import LinearDraws  # noqa: E402
 from serendip.models.linear import LinearModel  # noqa: E402
+from serendip.models.linear_forms import LinearSummary  # noqa: E402
 from serendip.models.logistic import LogisticModel  # noqa: E402
 from serendip.policies.bands import Optimism  # noqa: E402
 from serendip.policies.budget_ids import BudgetIDS  # noqa: E402
@@ -110,7 +111,7 @@ def test_bounds_hold_for_every_row(seed, n, d, block_rows, slab_rows, streamed, 
     from serendip.core.folds import contenders
 
     budget = draws.tradeoff(contenders(plain, optima(plain, draws, 5)))
-    peak = PeakTradeoff(draws.summary(best), best.best_mean)
+    peak = PeakTradeoff.of(draws.summary(best), best)
     scores = [
         RatioScores(peak, 2.0), RatioScores(budget, 2.5), RegretScores(budget), RegretScores(peak),
         RatioScores(peak, 2.0, 0.05), RatioScores(budget, 2.5, 0.05),
@@ -212,6 +213,17 @@ class TestMemory:
             device.without(2).without(2)
 
 
+def test_a_gain_that_is_zero_but_for_rounding_is_zero_on_a_device_too():
+    """The last row seems best by far, if what it tells were not rounding: nobody is left out."""
+    x = np.tile([0.0, 1e-5], (150, 1)) * np.linspace(0.9, 1.0, 150)[:, None]
+    x[-1] = 0.999e-6, 3e-7
+    plain = DensePool(x)
+    device = DevicePool.of(plain, DEVICE, block_rows=16)
+    summary = LinearSummary(np.array([1e6, 0.0]), np.array([[0.0], [1.0]]), 1.0)
+    score = RatioScores(PeakTradeoff(summary, 1.0, 1.0), 2.0)
+    assert lowest(plain, score, 0).item == lowest(device, score, 0).item == 148
+
+
 def test_models_without_a_way_on_the_device_walk_the_pool():
     rng = np.random.default_rng(8)
     x = rng.standard_normal((200, 4))
@@ -223,7 +235,7 @@ def test_models_without_a_way_on_the_device_walk_the_pool():
         picks = [policy.choose(posterior, pool, 9, stream(1, "a")) for pool in (plain, device)]
         assert picks[0].item == picks[1].item
     tradeoff = PeakTradeoff(
-        posterior.sample(9, rng).summary(optima(plain, posterior.sample(9, rng))), 1.0
+        posterior.sample(9, rng).summary(optima(plain, posterior.sample(9, rng))), 1.0, 1.0
     )
     np.testing.assert_array_equal(frontier(device, tradeoff)[0], frontier(plain, tradeoff)[0])
 

@@ -44,7 +44,7 @@ def test_sample_vids_is_algorithm_two(seed, power):
     block = everything(pool)
     values = draws.values(block)
     best = optima(pool, draws)
-    found = PeakTradeoff(draws.summary(best), best.best_mean)(block)
+    found = PeakTradeoff.of(draws.summary(best), best)(block)
     np.testing.assert_allclose(found.regret, naive_regret(values), atol=1e-10)
     np.testing.assert_allclose(found.gain, naive_gain(values), atol=1e-10)
     choice = SampleVIDS(power, n_draws=50).choose(posterior, pool, 9, stream(seed, "c"))
@@ -111,6 +111,32 @@ def test_a_model_that_infers_its_scales_is_believed_by_and_by(seen, remaining, s
     choice = BudgetIDS(n_draws=50).choose(posterior, pool, remaining, stream(0, "c"))
     assert choice.item == block.items[int(np.argmin(scores))]
     assert choice.score == pytest.approx(scores.min())
+
+
+@pytest.mark.parametrize("unit", [2.0**-50, 1.0, 2.0**60])
+def test_only_rounding_counts_as_no_regret_whatever_the_unit_of_labels(unit):
+    values = unit * np.random.default_rng(0).standard_normal((30, 8))
+    values[:, 0] = np.abs(values).max(axis=1)  # the best in every draw
+    pool, block = DensePool(np.arange(8)[:, None]), Block(np.arange(8), np.arange(8)[:, None])
+    draws = TableDraws(values, equal_weights(30), Gaussian(0.1 * unit**2))
+    best = optima(pool, draws)
+    peak = PeakTradeoff.of(draws.summary(best), best)(block)
+    budget = draws.tradeoff(contenders(pool, best))(block)
+    for found in (peak, budget):
+        assert found.regret[0] == 0.0
+        assert np.all(found.regret[1:] > 0.1 * unit)
+        assert not found.gain.any()  # who is the best is known
+
+
+def test_draws_that_are_alike_tell_nothing():
+    values = np.tile(np.random.default_rng(1).random(6) / 3.0, (7, 1))
+    weights = np.random.default_rng(2).dirichlet(np.ones(7))
+    pool, block = DensePool(np.arange(6)[:, None]), Block(np.arange(6), np.arange(6)[:, None])
+    for likelihood in (Gaussian(1e-6), Bernoulli()):
+        draws = TableDraws(values, weights, likelihood)
+        best = optima(pool, draws)
+        assert not draws.summary(best)(block).gain.any()
+        assert not draws.tradeoff(contenders(pool, best))(block).gain.any()
 
 
 def test_what_is_sure_to_be_good_can_wait():

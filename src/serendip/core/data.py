@@ -78,6 +78,11 @@ class Optima:
         """E[max f]."""
         return float(self.weights @ self.values[:, 0])
 
+    @property
+    def size(self) -> float:
+        """E|max f|, beside which differences of labels are rounding."""
+        return float(self.weights @ np.abs(self.values[:, 0]))
+
 
 LEVEL_DISCOUNT = 0.5
 """β: the part of what a label tells about f_(k) that is no news about who is among the k best."""
@@ -116,12 +121,27 @@ class Contenders:
         place = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
         beyond = np.where(self.items[place] == items, excess[place], 0.0)
         level = float(self.weights @ self.thresholds)
-        return settled(level - mean + beyond, level)
+        return settled(level - mean + beyond, float(self.weights @ np.abs(self.thresholds)))
 
 
-def settled(regret: Floats, size: float) -> Floats:
-    """Regrets that are zero but for rounding become zero."""
-    return np.where(regret > 1e-12 * (1.0 + abs(size)), regret, 0.0)
+_ROUNDING = 1e-12
+"""What is smaller than this, beside what it was computed from, is rounding."""
+
+
+def settled(found: Floats, size: float | Floats) -> Floats:
+    """Regrets and gains that are zero but for rounding become zero: its sign decides nothing.
+
+    Args:
+        found: Not negative in theory.
+        size: Natural size: that of labels for a regret, the variance of a label or of what it is to
+            tell about for a gain, 1 for information in nats.
+    """
+    return np.where(found > _ROUNDING * size, found, 0.0)
+
+
+def certain(share: Floats) -> Floats:
+    """Shares that are one but for rounding become one."""
+    return np.where(share > 1.0 - _ROUNDING, 1.0, share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff
+from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff, certain
 from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.errors import SerendipError
 from serendip.core.leaders import optima as optima
-from serendip.core.mixture import log_ratio, upper_hull
+from serendip.core.mixture import log_ratio, near_hull, reaches, thinned_hull, upper_hull
 from serendip.core.protocols import BlockFn, Pool
 from serendip.core.rng import priority
 from serendip.core.screening import BoundFn, Sight, best_case
+from serendip.core.ties import first_of_lowest, near_lowest
 
 _HELD = 8192
 """Contenders whose features are held; those of more are read when they are needed."""
-
-# Two scores this close are a tie: closer than rounding lets any two block sizes agree.
-_TIE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +55,7 @@ def contenders(pool: Pool, best: Optima) -> Contenders:
     return Contenders(
         items=items,
         x=pool.take(items) if len(items) <= _HELD else Rows(pool, items),
-        share=np.asarray(np.bincount(place, weights), dtype=np.float64),
+        share=certain(np.asarray(np.bincount(place, weights), dtype=np.float64)),
         # In one piece, as it arrives at other processes: sums round by how numbers lie in memory.
         thresholds=np.ascontiguousarray(best.values[:, -1]),
         weights=best.weights,
@@ -75,10 +73,7 @@ class Lowest:
 def lowest(pool: Pool, score: BlockFn[Scores], key: int) -> Lowest:
     """The candidate with the lowest score; what still ties goes by the hash of (key, item)."""
     items, keys = pool.fold(LowestFold(score))
-    for place in range(len(keys)):
-        kept = _near_lowest(keys[place])
-        items, keys = items[kept], tuple(key[kept] for key in keys)
-    winner = int(np.argmin(priority(key, items)))
+    winner = first_of_lowest(keys, priority(key, items))
     return Lowest(int(items[winner]), float(keys[0][winner]))
 
 
@@ -101,7 +96,7 @@ class LowestFold:
                 "A score came out as not-a-number. Rescale features or labels, "
                 "whose sizes are too far apart to compute with."
             )
-        kept = _near_lowest(keys[0])
+        kept = near_lowest(keys[0])
         return self.merge(state, (block.items[kept], tuple(key[kept] for key in keys)))
 
     def merge(self, left: _Ranked, right: _Ranked) -> _Ranked:
@@ -109,7 +104,7 @@ class LowestFold:
             return left if len(right[0]) == 0 else right
         items = np.concatenate([left[0], right[0]])
         keys = tuple(np.concatenate(pair) for pair in zip(left[1], right[1], strict=True))
-        kept = _near_lowest(keys[0])
+        kept = near_lowest(keys[0])
         return items[kept], tuple(key[kept] for key in keys)
 
     @property
@@ -142,21 +137,15 @@ class _LowestScreen:
         return -promise <= low + 1e-6 * abs(low) + 1e-12 if np.isfinite(low) else -promise <= low
 
 
-def _room(low: float) -> float:
-    return _TIE * abs(low) + 1e-12 if np.isfinite(low) else 0.0
+def frontier(
+    pool: Pool, tradeoff: BlockFn[Tradeoff], key: int = 0, floor: float = 0.0
+) -> tuple[Ints, Tradeoff]:
+    """The candidates on the upper-left hull of (Δ + η, g), or so near that rounding decides.
 
-
-def _near_lowest(key: Floats) -> Ints:
-    low = key.min()
-    return np.flatnonzero(key <= low + _room(low))
-
-
-def frontier(pool: Pool, tradeoff: BlockFn[Tradeoff]) -> tuple[Ints, Tradeoff]:
-    """The candidates on the upper-left hull of (Δ, g), by increasing regret.
-
-    Each block keeps only its own hull; the hull of hulls is the hull of the pool.
+    They come by increasing regret. Each block keeps only its own; the hull of hulls is the hull of
+    the pool. Of many that are alike the lowest hashes of (key, item) are kept.
     """
-    return pool.fold(_FrontierFold(tradeoff))
+    return pool.fold(_FrontierFold(tradeoff, key, floor))
 
 
 _Front = tuple[Ints, Tradeoff]
@@ -165,6 +154,8 @@ _Front = tuple[Ints, Tradeoff]
 @dataclass(frozen=True, slots=True)
 class _FrontierFold:
     tradeoff: BlockFn[Tradeoff]
+    key: int
+    floor: float
 
     def start(self) -> _Front:
         empty = np.empty(0)
@@ -175,15 +166,17 @@ class _FrontierFold:
 
     def merge(self, left: _Front, right: _Front) -> _Front:
         items = np.concatenate([left[0], right[0]])
-        order = np.argsort(items, kind="stable")  # of equal points the lowest item is kept
-        items = items[order]
-        regret = np.concatenate([left[1].regret, right[1].regret])[order]
-        gain = np.concatenate([left[1].gain, right[1].gain])[order]
-        mean = np.concatenate([left[1].mean, right[1].mean])[order]
+        regret = np.concatenate([left[1].regret, right[1].regret])
+        gain = np.concatenate([left[1].gain, right[1].gain])
+        mean = np.concatenate([left[1].mean, right[1].mean])
         if np.isnan(regret).any() or np.isnan(gain).any():
             raise SerendipError("An expected regret or a gain came out as not-a-number.")
-        kept = upper_hull(regret, gain)
-        return items[kept], Tradeoff(regret[kept], gain[kept], mean[kept])
+        if len(items):
+            near = near_hull(regret + self.floor, gain)
+            rank = priority(self.key, items[near])
+            kept = near[thinned_hull(regret[near] + self.floor, gain[near], rank)]
+            items, regret, gain, mean = items[kept], regret[kept], gain[kept], mean[kept]
+        return items, Tradeoff(regret, gain, mean)
 
     @property
     def belief(self) -> None:
@@ -192,7 +185,7 @@ class _FrontierFold:
 
     def screen(self, around: Ellipsoid) -> "_FrontierScreen | None":
         found = best_case(self.tradeoff, around)
-        return None if found is None else _FrontierScreen(found)
+        return None if found is None else _FrontierScreen(found, self.floor)
 
     def given(self, state: _Front) -> "_FrontierFold":
         return self
@@ -201,6 +194,7 @@ class _FrontierFold:
 @dataclass(frozen=True, slots=True)
 class _FrontierScreen:
     best: BoundFn[Tradeoff]
+    floor: float
 
     @property
     def n_needed(self) -> int:
@@ -208,15 +202,17 @@ class _FrontierScreen:
 
     def promise(self, sight: Sight) -> Floats:
         found = self.best(sight)
-        return -log_ratio(found.regret, found.gain, 2.0)
+        return -log_ratio(found.regret + self.floor, found.gain, 2.0)
 
     def kept(self, state: _Front, sight: Sight, promise: Array) -> Array:
-        """Whether a candidate may lie above the hull so far, which is concave and rises."""
+        """Whether a candidate may reach the hull so far, which is concave and rises."""
         if len(state[0]) == 0:
             return np.ones(len(sight.mean), dtype=bool)
-        found, hull = self.best(sight), state[1]
-        reached = np.interp(found.regret, hull.regret, hull.gain, left=-np.inf)
-        return found.gain >= reached * (1.0 - 1e-9)
+        found, (_, front) = self.best(sight), state
+        hull = upper_hull(front.regret, front.gain)
+        return reaches(
+            found.regret + self.floor, found.gain, front.regret[hull] + self.floor, front.gain[hull]
+        )
 
 
 def everything(pool: Pool) -> Block:

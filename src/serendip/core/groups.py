@@ -16,9 +16,9 @@ class Groups:
     starts: Ints
     """(G,) where each group begins in `order`."""
     weights: Floats
-    """(M,) weights of the draws in that order."""
+    """(M,) weights of the draws in that order, within their group."""
     masses: Floats
-    """(G,) p_a, the weight of each group."""
+    """(G,) p_a, the weight of each group; a single one has exactly 1."""
 
     @classmethod
     def of(cls, outcomes: Ints, weights: Floats) -> "Groups":
@@ -29,14 +29,15 @@ class Groups:
         order = np.argsort(outcomes, kind="stable")
         ranked = outcomes[order]
         starts = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
-        return cls(order, starts, weights[order], np.add.reduceat(weights[order], starts))
+        masses = np.add.reduceat(weights[order], starts)
+        own = np.repeat(masses, np.diff(np.r_[starts, len(order)]))
+        within = np.divide(weights[order], own, out=np.zeros(len(order)), where=own > 0)
+        return cls(order, starts, within, masses / masses.sum())
 
     def means(self, values: Floats) -> Floats:
         """(G, …) weighted mean of `values` (M, …) within each group."""
         weighted = values[self.order] * self.weights.reshape(-1, *[1] * (values.ndim - 1))
-        sums = np.add.reduceat(weighted, self.starts, axis=0)
-        masses = self.masses.reshape(-1, *[1] * (values.ndim - 1))
-        return np.asarray(np.divide(sums, masses, out=np.zeros_like(sums), where=masses > 0))
+        return np.asarray(np.add.reduceat(weighted, self.starts, axis=0))
 
     def spread(self, values: Floats) -> tuple[Floats, Floats]:
         """Mean f̄ (n,) and Σ_a p_a (E[f | a] − f̄)² (n,) of `values` (M, n)."""

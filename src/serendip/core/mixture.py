@@ -10,7 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from serendip.core.arrays import Floats, Ints
+from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.ties import TIE, first_of_lowest
+
+_NEAR = 4.0 * TIE
+"""Points this near the hull, beside their regret, are kept until it is complete."""
+
+_ALIKE = 1e-12
+"""Points that agree to this are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +70,65 @@ def _above(middle: _Point, left: _Point, right: _Point) -> bool:
     return (y1 - y0) * (x2 - x0) > (x1 - x0) * (y2 - y0)
 
 
-def two_point(regret: Floats, gain: Floats, power: float) -> TwoPoint:
+def near_hull(regret: Floats, gain: Floats) -> Ints:
+    """Indices of all points that stand on the hull but for rounding."""
+    vertices = upper_hull(regret, gain)
+    near = reaches(regret, gain, regret[vertices], gain[vertices])
+    near[vertices] = True
+    return np.flatnonzero(near)
+
+
+def thinned_hull(regret: Floats, gain: Floats, rank: Ints) -> Ints:
+    """Indices of what is to be kept of points near the hull, by increasing regret.
+
+    Of points that agree to 1e-12 the one of lowest rank stands for all, beside the vertices
+    themselves, so that copies of one candidate fill no memory; what is kept of parts holds what is
+    to be kept of the whole.
+    """
+    ranked = np.argsort(rank)  # of equal points the lowest rank is the vertex
+    kept = ranked[upper_hull(regret[ranked], gain[ranked])]
+    if len(kept) < len(rank):
+        tiny = np.finfo(np.float64).tiny
+        parts = (np.maximum(part[ranked], tiny) for part in (regret, gain))
+        cells = np.stack([np.rint(np.log(part) / _ALIKE) for part in parts], axis=1)
+        kept = np.union1d(kept, ranked[np.unique(cells, axis=0, return_index=True)[1]])
+    return kept[np.lexsort((rank[kept], -gain[kept], regret[kept]))]
+
+
+def reaches(regret: Floats, gain: Floats, hull_regret: Floats, hull_gain: Floats) -> Array:
+    """Whether points would rise above the hull with these vertices if they cost a little less.
+
+    Where a point can have a part in the best mixture the hull rises at least as a line from zero
+    does, λ being above 1: so a little less cost makes up for as little less gain.
+    """
+    return gain > np.interp(regret * (1.0 - _NEAR), hull_regret, hull_gain, left=-np.inf)
+
+
+def two_point(regret: Floats, gain: Floats, power: float, rank: Ints | None = None) -> TwoPoint:
     """The minimiser of (Δᵀπ)^λ / gᵀπ over all distributions π, for any λ > 0.
 
     With λ ≤ 1 no edge has an interior minimum, so the best single point is optimal. With λ > 1, on
     an edge g = a + bδ the minimum is interior iff a < 0, at δ* = −λa / (b(λ − 1)).
+
+    Points that tie are told apart by their rank, by default their order; and a mixture that is no
+    better than a single point but for rounding gives way to it.
     """
     regret, gain = np.clip(regret, 0.0, None), np.clip(gain, 0.0, None)
-    if regret.min() <= 0 or gain.max() <= 0:
-        index = int(np.lexsort((-gain, regret))[0])
-        score = -np.inf if regret[index] <= 0 else np.inf
-        return TwoPoint(index, index, 0.0, score)
+    rank = np.arange(len(regret)) if rank is None else rank
     single = log_ratio(regret, gain, power)
-    index = int(np.lexsort((-gain, single))[0])
-    best = TwoPoint(index, index, 0.0, float(single[index]))
-    if power <= 1:
-        return best
+    if regret.min() <= 0 or gain.max() <= 0:
+        index = first_of_lowest((single, regret, -gain), rank)
+        return TwoPoint(index, index, 0.0, float(single[index]))
+    if power > 1:
+        least, level, told = _best_edge(regret, gain, power)
+        if least < single.min() - TIE * abs(least) - 1e-12:
+            return _mixed(regret, gain, power, rank, level, told)
+    index = first_of_lowest((single, -gain), rank)
+    return TwoPoint(index, index, 0.0, float(single[index]))
+
+
+def _best_edge(regret: Floats, gain: Floats, power: float) -> tuple[float, float, float]:
+    """The lowest log ratio inside an edge of the hull, and where: (Δᵀπ, gᵀπ); ∞ where none is."""
     hull = upper_hull(regret, gain)
     low, high = hull[:-1], hull[1:]
     width = regret[high] - regret[low]
@@ -86,14 +136,34 @@ def two_point(regret: Floats, gain: Floats, power: float) -> TwoPoint:
     level = gain[low] - slope * regret[low]
     inside = level < 0
     if not inside.any():
-        return best
+        return np.inf, np.inf, 0.0
     low, high, width = low[inside], high[inside], width[inside]
     optimum = -power * level[inside] / (slope[inside] * (power - 1))
     chance = np.clip((optimum - regret[low]) / width, 0.0, 1.0)
-    mixed = log_ratio(
-        regret[low] + chance * width, gain[low] + chance * (gain[high] - gain[low]), power
-    )
+    mixed_regret = regret[low] + chance * width
+    mixed_gain = gain[low] + chance * (gain[high] - gain[low])
+    mixed = log_ratio(mixed_regret, mixed_gain, power)
     edge = int(np.argmin(mixed))
-    if mixed[edge] < best.log_ratio:
-        return TwoPoint(int(low[edge]), int(high[edge]), float(chance[edge]), float(mixed[edge]))
-    return best
+    return float(mixed[edge]), float(mixed_regret[edge]), float(mixed_gain[edge])
+
+
+def _mixed(
+    regret: Floats, gain: Floats, power: float, rank: Ints, level: float, told: float
+) -> TwoPoint:
+    """The mixture that reaches Δᵀπ = level and gᵀπ = told.
+
+    All that may have a part in it lie on one line, λΔ / level − g / told = λ − 1, and no point
+    below: the two ends of that line are mixed, whoever else rounding has put on it.
+    """
+    costs, tells = power * regret / level, gain / told
+    line = np.flatnonzero(costs - tells - (power - 1.0) <= TIE * (costs + tells))
+    along = regret[line]
+    firsts = line[along <= along.min() * (1.0 + TIE)]
+    seconds = line[along >= along.max() * (1.0 - TIE)]
+    first, second = int(firsts[rank[firsts].argmin()]), int(seconds[rank[seconds].argmin()])
+    width = regret[second] - regret[first]
+    chance = float(np.clip((level - regret[first]) / width, 0.0, 1.0))
+    reached = (1.0 - chance) * regret[first] + chance * regret[second]
+    learnt = (1.0 - chance) * gain[first] + chance * gain[second]
+    score = float(power * np.log(reached) - np.log(learnt))
+    return TwoPoint(first, second, chance, score)

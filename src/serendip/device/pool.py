@@ -195,4 +195,6 @@ class DevicePool:
         for start in range(0, len(items), _WALKED):
             some = items[start : start + _WALKED]
             state = reduction.step(state, Block(some, self.take(some)))
-        return state
+        # A device does not know which gains are zero but for rounding: who it held for the best may
+        # not be, and whom it left out for that may be.
+        return state if len(state[0]) and state[1][0].min() <= best else None

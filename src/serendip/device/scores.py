@@ -75,7 +75,7 @@ def question(score: BlockFn[Scores]) -> Question | None:
     if isinstance(tradeoff, PeakTradeoff) and isinstance(tradeoff.summary, LinearSummary):
         summary = tradeoff.summary
         forms = _forms(summary.mean, None, summary.root, None)
-        parts = _PeakSpan(tradeoff.best_mean)
+        parts = _PeakSpan(tradeoff.best_mean, tradeoff.size)
     elif isinstance(tradeoff, LinearTradeoff) and isinstance(tradeoff.likelihood, Gaussian):
         forms = _forms(tradeoff.mean, tradeoff.level_covariance, tradeoff.axes, tradeoff.sizes)
         noise = tradeoff.likelihood.noise_variance
@@ -111,10 +111,11 @@ class _PeakSpan:
     """Δ = E[max f] − f̄ and v."""
 
     best_mean: float
+    size: float
 
     def __call__(self, mean: Span, _: Span, gain: Span, __: Span) -> tuple[Span, Span]:
         room = _ROOM * abs(self.best_mean)
-        low = (self.best_mean - mean.high - room - _settled(self.best_mean)).clamp(min=0.0)
+        low = (self.best_mean - mean.high - room - _settled(self.size)).clamp(min=0.0)
         high = (self.best_mean - mean.low + room).clamp(min=0.0)
         return Span(low, high), gain
 
@@ -127,6 +128,10 @@ class _BudgetSpan:
     level_variance: float
     noise_variance: float
 
+    @property
+    def size(self) -> float:
+        return float(np.hypot(self.level, np.sqrt(self.level_variance)))
+
     def __call__(self, mean: Span, joint: Span, variance: Span, top: Span) -> tuple[Span, Span]:
         room = _ROOM * abs(self.level)
         least = self.level_variance - 2.0 * joint.high + variance.low
@@ -134,7 +139,7 @@ class _BudgetSpan:
         less = _ROOM * (self.level_variance + variance.high)
         lowest = _shortfall(self.level - mean.high - room, least - less, -_ROOM)
         regret = Span(
-            (lowest - _settled(self.level)).clamp(min=0.0),
+            (lowest - _settled(self.size)).clamp(min=0.0),
             _shortfall(self.level - mean.low + room, most + less, _ROOM),
         )
         noise = self.noise_variance
@@ -148,7 +153,7 @@ def _score_room(power: float) -> float:
 
 def _settled(size: float) -> float:
     """More than regrets may be apart that count as zero (`core.data.settled`)."""
-    return 1e-11 * (1.0 + abs(size))
+    return 1e-11 * (1.0 + size)
 
 
 def _shortfall(mean: Tensor, variance: Tensor, room: float) -> Tensor:
@@ -261,7 +266,7 @@ def _told(span: Callable[[Span, Span, Span, Span], Span], scale: float) -> Told 
         budget=budget,
         unit=1.0 / scale,
         room=_ROOM,
-        settled=_settled(level),
+        settled=_settled(parts.size),
         score_room=_score_room(span.power),
     )
 

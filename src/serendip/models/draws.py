@@ -10,7 +10,15 @@ import numpy as np
 from scipy.special import expit
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import LEVEL_DISCOUNT, Block, Contenders, Optima, Summary, Tradeoff
+from serendip.core.data import (
+    LEVEL_DISCOUNT,
+    Block,
+    Contenders,
+    Optima,
+    Summary,
+    Tradeoff,
+    settled,
+)
 from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Likelihood
@@ -38,6 +46,13 @@ def equal_weights(size: int) -> Floats:
 # --- what serves any draws -----------------------------------------------------------------------
 
 
+def _exact_values(draws: Draws, block: Block) -> Floats:
+    """(b, M) in float64 of a block in float32, too: else what is zero or ties would not by 1e-7."""
+    if block.x.dtype == np.float32:
+        block = Block(block.items, block.x.astype(np.float64))
+    return np.asarray(draws.values(block), dtype=np.float64)
+
+
 @dataclass(frozen=True, slots=True)
 class GroupedSummary:
     """v(x) = Σ_a p_a (E[f(x) | X* = a] − f̄(x))² from the values of the draws [ASD Alg. 2]."""
@@ -46,8 +61,9 @@ class GroupedSummary:
     groups: Groups
 
     def __call__(self, block: Block) -> Summary:
-        values = np.asarray(self.draws.values(block), dtype=np.float64)
-        return Summary(*self.groups.spread(values.T))
+        values = _exact_values(self.draws, block)
+        mean, gain = self.groups.spread(values.T)
+        return Summary(mean, settled(gain, self.draws.likelihood.label_variance(mean, gain)))
 
 
 def grouped_summary(draws: Draws, best: Optima) -> GroupedSummary:
@@ -68,16 +84,18 @@ class SampledTradeoff:
     """(c,) of the contenders."""
     root: Floats
     """(M, r)"""
+    stake: float
+    """Σ w(x′) Var(f(x′) − βf_(k)): what there is to be told."""
 
     def __call__(self, block: Block) -> Tradeoff:
-        values = np.asarray(self.draws.values(block), dtype=np.float64)
+        values = _exact_values(self.draws, block)
         weights = self.draws.weights
         mean = values @ weights
         centred = values - mean[:, None]
         explained = squared_norms(centred @ self.root)
         label_variance = self.draws.likelihood.label_variance(mean, centred**2 @ weights)
         regret = self.contenders.shortfall(block.items, mean, self.excess)
-        return Tradeoff(regret, ratio(explained, label_variance), mean)
+        return Tradeoff(regret, settled(ratio(explained, label_variance), self.stake), mean)
 
 
 def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
@@ -87,11 +105,12 @@ def sampled_tradeoff(draws: Draws, contenders: Contenders) -> SampledTradeoff:
     has at most min(M, contenders) columns, so nothing of size n × n or n × M arises.
     """
     block = Block(contenders.items, np.asarray(contenders.x))
-    values = np.asarray(draws.values(block), dtype=np.float64)
+    values = _exact_values(draws, block)
     above = values - LEVEL_DISCOUNT * contenders.thresholds
     centred = above - (above @ draws.weights)[:, None]
     root = (centred * np.sqrt(contenders.doubt)[:, None]).T * draws.weights[:, None]
-    return SampledTradeoff(draws, contenders, contenders.excess(values), thin(root))
+    stake = float(contenders.doubt @ (centred**2 @ draws.weights))
+    return SampledTradeoff(draws, contenders, contenders.excess(values), thin(root), stake)
 
 
 # --- linear: f_i(x) = xᵀθ_i ----------------------------------------------------------------------
@@ -146,7 +165,10 @@ class LinearDraws:
         within = groups.means(self.theta)
         mean = groups.masses @ within
         root = (within - mean).T * np.sqrt(groups.masses)
-        return LinearSummary(mean, thin(root))
+        nothing = np.zeros(1)
+        return LinearSummary(
+            mean, thin(root), float(self.likelihood.label_variance(nothing, nothing)[0])
+        )
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """g(x) = Σ_x′ w(x′) (xᵀΣx′ − βxᵀc)² / Var(Y_x), c = Cov(θ, f_(k)), Δ(x) by two moments.

@@ -11,11 +11,11 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import entr, logsumexp
+from scipy.special import logsumexp, rel_entr
 
 from serendip.core.arguments import floats, instance, masses
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Observation, Optima, Summary
+from serendip.core.data import Block, Observation, Optima, Summary, settled
 from serendip.core.errors import InvalidInput
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Bernoulli, Gaussian
@@ -83,7 +83,7 @@ class FinitePosterior:
                 "widen the parameter set or the likelihood."
             )
         masses = np.exp(log_mass - logsumexp(log_mass))
-        return replace(self, masses=masses, n_labels=self.n_labels + 1)
+        return replace(self, masses=masses / masses.sum(), n_labels=self.n_labels + 1)
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
@@ -119,25 +119,27 @@ class FinitePosterior:
 
 @dataclass(frozen=True, slots=True)
 class ExactInformation:
-    """I(A; Y_x) = h(Y_x) − Σ_a p_a h(Y_x | A = a)."""
+    """I(A; Y_x) = Σ_a p_a KL(law of Y_x given A = a ‖ law of Y_x).
+
+    As a difference of entropies it would be rounding of either sign where it is zero.
+    """
 
     atoms: TableDraws
     groups: Groups
 
     def __call__(self, block: Block) -> Summary:
         values = np.asarray(self.atoms.values(block)).T
-        mean = self.atoms.weights @ values
+        within, masses = self.groups.means(values), self.groups.masses
         likelihood = self.atoms.likelihood
         if isinstance(likelihood, Gaussian):
-            columns = [self._gaussian(column, likelihood) for column in values.T]
-            gain = np.array(columns)
+            gain = np.array([self._gaussian(column, likelihood) for column in values.T])
         else:
-            within = np.clip(self.groups.means(values), 0.0, 1.0)
-            gain = _coin(np.clip(mean, 0.0, 1.0)) - self.groups.masses @ _coin(within)
-        return Summary(mean, np.clip(gain, 0.0, None))
+            hit = np.clip(within, 0.0, 1.0)
+            gain = _divergence(masses, hit) + _divergence(masses, 1.0 - hit)
+        return Summary(masses @ within, settled(gain, 1.0))
 
     def _gaussian(self, column: Floats, likelihood: Gaussian) -> float:
-        """Entropies of mixtures of Gaussians by the trapezoid rule.
+        """Divergences of mixtures of Gaussians by the trapezoid rule.
 
         The integrands are analytic and vanish at both ends, so the rule converges faster than any
         power of the step; an eighth of the noise width leaves errors near rounding.
@@ -147,11 +149,12 @@ class ExactInformation:
         grid = np.linspace(low, high, int(np.ceil(8.0 * (high - low) / width)) + 1)
         density = np.exp(-0.5 * ((grid - column[:, None]) / width) ** 2)
         density /= width * np.sqrt(2.0 * np.pi)
-        within = self.groups.means(density)
-        whole = self.groups.masses @ within
         step = grid[1] - grid[0]
-        return float(step * (entr(whole).sum() - self.groups.masses @ entr(within).sum(axis=1)))
+        return float(step * _divergence(self.groups.masses, self.groups.means(density)).sum())
 
 
-def _coin(chance: Floats) -> Floats:
-    return np.asarray(entr(chance) + entr(1.0 - chance))
+def _divergence(masses: Floats, within: Floats) -> Floats:
+    """Σ_a p_a q_a log(q_a / q) of each column of `within` (G, …), q their mean."""
+    # Where all but underflow to nothing, a mean of zero would make the logarithm infinite.
+    whole = np.maximum(masses @ within, np.finfo(np.float64).tiny)
+    return np.asarray(masses @ rel_entr(within, whole))

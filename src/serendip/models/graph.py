@@ -17,7 +17,15 @@ from scipy.sparse import csr_array, eye_array
 
 from serendip.core.arguments import array, instance, number, shown, sparse, whole
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
+from serendip.core.data import (
+    Block,
+    Contenders,
+    Observation,
+    Optima,
+    Summary,
+    Tradeoff,
+    settled,
+)
 from serendip.core.errors import InvalidInput
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Gaussian
@@ -220,6 +228,7 @@ class GraphDraws:
         """(I + A)v over the nodes that can still be chosen."""
         groups = Groups.of(best.peaks, best.weights)
         mean, spread = groups.spread(self.draws.table)
+        spread = settled(spread, self.likelihood.label_variance(mean, spread))
         return NodeSummary(mean, self._shown(spread))
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:

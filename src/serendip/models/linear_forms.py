@@ -21,7 +21,7 @@ def gaussian_shortfall(mean: Floats, variance: Floats) -> Floats:
     Two moments of D are known far better from M draws than the mean of its positive part, which
     for promising candidates rests on the few draws where D is positive.
     """
-    deviation = np.sqrt(np.clip(variance, 1e-24, None))
+    deviation = np.sqrt(np.clip(variance, 1e-60, None))
     level = mean / deviation
     density = np.exp(-0.5 * level**2) / np.sqrt(2.0 * np.pi)
     return np.asarray(np.clip(deviation * density + mean * ndtr(level), 0.0, None))
@@ -78,10 +78,12 @@ class LinearSummary:
 
     mean: Floats
     root: Floats
+    noise_variance: float
+    """The least a label varies by, beside which a smaller v is rounding."""
 
     def __call__(self, block: Block) -> Summary:
         x = np.asarray(block.x, dtype=np.float64)
-        return Summary(x @ self.mean, squared_norms(x @ self.root))
+        return Summary(x @ self.mean, settled(squared_norms(x @ self.root), self.noise_variance))
 
     def bounded(self, around: Ellipsoid) -> "SummaryBounds":
         """By v ≤ (κ · width)²."""
@@ -123,9 +125,14 @@ class LinearTradeoff:
         squares = (x @ self.axes) ** 2
         variance = squares.sum(axis=1)
         apart = self.level_variance - 2.0 * (x @ self.level_covariance) + variance
-        regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
+        regret = settled(gaussian_shortfall(self.level - mean, apart), self.size)
         gain = ratio(squares @ self.sizes, self.likelihood.label_variance(mean, variance))
-        return Tradeoff(regret, gain, mean)
+        return Tradeoff(regret, settled(gain, float(self.sizes.sum())), mean)
+
+    @property
+    def size(self) -> float:
+        """√E[f_(k)²], beside which differences of labels are rounding."""
+        return float(np.hypot(self.level, np.sqrt(self.level_variance)))
 
     def bounded(self, around: Ellipsoid) -> "TradeoffBounds | None":
         """Δ ≥ E f_(k) − f̄, and g ≤ λ_max s² / (s² + σ²) with s ≤ κ · width."""
@@ -148,4 +155,4 @@ class TradeoffBounds:
         mean = sight.mean + self.shift * sight.width
         variance = (self.stretch * sight.width) ** 2
         gain = largest * ratio(variance, self.tradeoff.likelihood.label_variance(mean, variance))
-        return Tradeoff(settled(level - mean, level), gain, mean)
+        return Tradeoff(settled(level - mean, self.tradeoff.size), gain, mean)

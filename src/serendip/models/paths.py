@@ -156,9 +156,11 @@ class PathDraws:
         apart = self.weights * (contenders.thresholds - level)
         x = np.asarray(contenders.x, dtype=np.float64)[picked]
         level_paths = {path.fit: path.averaged(apart[path.draws]) for path in self.paths}
+        company = Company.of(self.fits, x, level_paths)
         return PathTradeoff(
-            company=Company.of(self.fits, x, level_paths),
+            company=company,
             doubt=doubt,
+            stake=float(doubt @ pooled(self.fits, company.seen)[1]),
             items=contenders.items,
             surplus=surplus,
             level=level,
@@ -241,6 +243,8 @@ class PathTradeoff:
     """The contenders, and Cov(f(x), f_(k)) as a sum of paths."""
     doubt: Floats
     """(c,)"""
+    stake: float
+    """Σ w(x′) Var f(x′): what there is to be told."""
     items: Ints
     """All contenders, of which the company are some."""
     surplus: Floats
@@ -262,8 +266,9 @@ class PathTradeoff:
         found, covariance, shared = self.company(x)
         mean, variance = pooled(self.company.fits, found)
         apart = self.level_variance - 2.0 * shared + variance
-        regret = settled(gaussian_shortfall(self.level - mean, apart), self.level)
+        size = float(np.hypot(self.level, np.sqrt(self.level_variance)))
+        regret = settled(gaussian_shortfall(self.level - mean, apart), size)
         common = LEVEL_DISCOUNT * shared
         told = (covariance - common[:, None]) ** 2 @ self.doubt + own * (variance - common) ** 2
         label_variance = self.likelihood.label_variance(mean, variance)
-        return regret, np.clip(told, 0.0, None) / label_variance, mean
+        return regret, settled(told / label_variance, self.stake), mean

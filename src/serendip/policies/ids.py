@@ -32,5 +32,5 @@ class IDS:
         """A candidate drawn from the best distribution, which has at most two."""
         exact = require(posterior, SupportsInformation, by=self)
         best = optima(pool, exact.atoms(), remaining)
-        tradeoff = PeakTradeoff(exact.information(best, self.ordered), best.best_mean)
+        tradeoff = PeakTradeoff.of(exact.information(best, self.ordered), best)
         return choose_by_ratio(pool, tradeoff, self.power, True, rng)

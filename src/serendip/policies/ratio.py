@@ -6,12 +6,13 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.arguments import number, whole
-from serendip.core.data import Block, Choice, Scores, Summary, Tradeoff, settled
+from serendip.core.data import Block, Choice, Optima, Scores, Summary, Tradeoff, settled
 from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import frontier, lowest
 from serendip.core.mixture import log_ratio, two_point
 from serendip.core.protocols import BlockFn, Pool
+from serendip.core.rng import priority
 from serendip.core.screening import BoundFn, Sight, best_case
 
 
@@ -32,16 +33,23 @@ class PeakTradeoff:
 
     summary: BlockFn[Summary]
     best_mean: float
+    size: float
+    """E|max f|, beside which regrets are rounding."""
+
+    @classmethod
+    def of(cls, summary: BlockFn[Summary], best: Optima) -> "PeakTradeoff":
+        """Against the best candidate of each draw."""
+        return cls(summary, best.best_mean, best.size)
 
     def __call__(self, block: Block) -> Tradeoff:
         found = self.summary(block)
-        regret = settled(self.best_mean - found.mean, self.best_mean)
+        regret = settled(self.best_mean - found.mean, self.size)
         return Tradeoff(regret, np.clip(found.gain, 0.0, None), found.mean)
 
     def bounded(self, around: Ellipsoid) -> "PeakBounds | None":
         """By the best the summary could be."""
         best = best_case(self.summary, around)
-        return None if best is None else PeakBounds(best, self.best_mean)
+        return None if best is None else PeakBounds(best, self.best_mean, self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +58,12 @@ class PeakBounds:
 
     summary: BoundFn[Summary]
     best_mean: float
+    size: float
 
     def __call__(self, sight: Sight) -> Tradeoff:
         found = self.summary(sight)
-        return Tradeoff(
-            settled(self.best_mean - found.mean, self.best_mean), found.gain, found.mean
-        )
+        regret = settled(self.best_mean - found.mean, self.size)
+        return Tradeoff(regret, found.gain, found.mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +129,13 @@ def choose_by_ratio(
 ) -> Choice:
     """The candidate with the lowest (Δ + η)^λ / g, or one drawn from the best two-point mixture."""
     key = int(rng.integers(2**63 - 1))
-    if randomised:
-        items, front = frontier(pool, tradeoff)
-        best = two_point(front.regret + floor, front.gain, power)
+    if randomised and power > 1:
+        items, front = frontier(pool, tradeoff, key, floor)
+        best = two_point(front.regret + floor, front.gain, power, priority(key, items))
         if np.isfinite(best.log_ratio):
             mixed = best.second if rng.random() < best.chance else best.first
             return _explained(pool, int(items[mixed]), best.log_ratio, tradeoff)
-    # A regret of zero is to be had, or nothing is to be learnt: no mixture can do better.
+    # A regret of zero is to be had, nothing is to be learnt, or λ ≤ 1: no mixture can do better.
     found = lowest(pool, RatioScores(tradeoff, power, floor), key)
     return _explained(pool, found.item, found.score, tradeoff)
 

@@ -35,5 +35,5 @@ class SampleVIDS:
         """The candidate with the lowest information ratio."""
         draws = posterior.sample(self.n_draws, rng)
         best = optima(pool, draws)
-        tradeoff = PeakTradeoff(draws.summary(best), best.best_mean)
+        tradeoff = PeakTradeoff.of(draws.summary(best), best)
         return choose_by_ratio(pool, tradeoff, self.power, self.randomised, rng)

@@ -121,14 +121,14 @@ def _sampled(
 ) -> tuple[PeakTradeoff, Optima]:
     draws = posterior.sample(n_draws, rng)
     best = optima(pool, draws)
-    return PeakTradeoff(draws.summary(best), best.best_mean), best
+    return PeakTradeoff.of(draws.summary(best), best), best
 
 
 def _exact(
     posterior: SupportsInformation, pool: Pool, remaining: int, ordered: bool
 ) -> tuple[PeakTradeoff, Optima]:
     best = optima(pool, posterior.atoms(), remaining)
-    return PeakTradeoff(posterior.information(best, ordered), best.best_mean), best
+    return PeakTradeoff.of(posterior.information(best, ordered), best), best
 
 
 def _check_item(pool: Pool, item: int) -> None:
