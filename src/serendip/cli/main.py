@@ -19,7 +19,16 @@ app = typer.Typer(
 
 def mount() -> None:
     """Adds every command, once; `datasets`, which is slow to import, only where it is asked for."""
-    from serendip.cli import backtest, campaign, campaign_views, demo, pool, reproduce, serve
+    from serendip.cli import (
+        backtest,
+        backup,
+        campaign,
+        campaign_views,
+        demo,
+        pool,
+        reproduce,
+        serve,
+    )
 
     if app.registered_commands:
         return
@@ -34,6 +43,8 @@ def mount() -> None:
     app.command("budget")(campaign.budget)
     app.command("list")(campaign_views.list_campaigns)
     app.command("doctor")(campaign_views.doctor)
+    app.command("backup")(backup.backup)
+    app.command("restore")(backup.restore)
     app.command("serve")(serve.serve)
     app.command("backtest")(backtest.backtest)
     app.command("reproduce")(reproduce.reproduce)
