@@ -75,7 +75,7 @@ def test_a_plain_copy_of_a_store_in_use_holds_nothing_and_a_backup_all(folder):
 
 
 def test_backup_under_load_restored_elsewhere_goes_on(where, elsewhere):
-    """Processes write results; a backup holds a state that was, and the campaign goes on from it."""
+    """Processes write results; a backup holds a state that was, and the campaign goes on."""
     write_pool(n=64)
     Campaign.create(settings(budget=64, model="linear"), where)
     count = 3

@@ -15,6 +15,7 @@ from serendip.campaigns.state import State
 from serendip.campaigns.wire import kind_of
 from serendip.campaigns.words import what
 from serendip.core.labels import Continuous
+from serendip.core.text import escaped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +63,7 @@ def status_of(name: str, store: str, log: Sequence[Entry], state: State) -> Stat
         name=name,
         label=settings.label,
         store=store,
-        pool=state.pool.path,
+        pool=escaped(state.pool.path),
         version=state.version,
         candidates=state.created.n_candidates,
         budget=state.budget,

@@ -1,6 +1,7 @@
 """`serendip`: the command line. Heavy modules are imported by the commands that need them."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -70,6 +71,9 @@ def run() -> None:
     left to propose, 130 interrupted.
     """
     mount()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what the terminal cannot show is written out
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except SerendipError as problem:
