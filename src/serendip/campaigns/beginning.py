@@ -13,6 +13,7 @@ from serendip.campaigns.results import Outcome, close, id_column, label_of, read
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.store import Store
 from serendip.core.errors import InvalidInput
+from serendip.core.labels import LARGEST
 from serendip.core.text import checked_text
 from serendip.folders.opening import PoolFolder
 from serendip.tables import read_table
@@ -32,6 +33,11 @@ class Prepared:
 def prepared(settings: Settings) -> Prepared:
     """Reads the pool and the labels known already, and tries the model and the policy once."""
     _check_texts(settings)
+    if settings.range is not None and max(map(abs, settings.range)) > LARGEST:
+        raise InvalidInput(
+            f"Labels lie between -{LARGEST:g} and {LARGEST:g}; got the range {settings.range}. "
+            "Give labels in a larger unit."
+        )
     candidates = read_candidates(settings.pool, settings.id)
     if isinstance(candidates, FolderCandidates):
         _check_folder_settings(settings)

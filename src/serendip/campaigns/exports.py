@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Status:
     """Labels from before the campaign."""
     remaining: int
     total: float | None
-    """Sum of the labels bought."""
+    """Sum of the labels bought, where it is a number."""
     best_item: str | None
     best: float | None
     last: str
@@ -59,6 +60,7 @@ def status_of(name: str, store: str, log: Sequence[Entry], state: State) -> Stat
     better = min if settings.minimize else max
     best = better(results, key=lambda one: one.value) if results else None
     last = log[-1].event
+    total = sum(one.value for one in results)
     return Status(
         name=name,
         label=settings.label,
@@ -73,7 +75,7 @@ def status_of(name: str, store: str, log: Sequence[Entry], state: State) -> Stat
         excluded=len(state.excluded),
         known=len(state.known),
         remaining=state.remaining,
-        total=sum(one.value for one in results) if results else None,
+        total=total if results and isfinite(total) else None,
         best_item=best.item if best else None,
         best=best.value if best else None,
         last=f"{last.at[:16].replace('T', ' ')} {last.who} {what(last)}",

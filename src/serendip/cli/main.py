@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from serendip.cli.once import each_once
 from serendip.core.errors import SerendipError
 
 app = typer.Typer(
@@ -58,6 +59,7 @@ def mount() -> None:
         app.add_typer(datasets.app, name="datasets", help=about)
     else:
         app.command("datasets", help=about)(_later)
+    each_once(app)
 
 
 def _later() -> None:

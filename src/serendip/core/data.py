@@ -7,6 +7,7 @@ import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.errors import InvalidInput
+from serendip.core.labels import LARGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ class Observation:
             )
         if not np.all(np.isfinite(self.y)):
             raise InvalidInput(f"The label of item {self.item} is not a finite number: {self.y}.")
+        if np.max(np.abs(self.y)) > LARGEST:
+            raise InvalidInput(
+                f"The label of item {self.item} is too large to compute with: {self.y}. Labels lie "
+                f"between -{LARGEST:g} and {LARGEST:g}; give them in a larger unit."
+            )
 
     @property
     def label(self) -> float:

@@ -16,7 +16,7 @@ from serendip.campaigns.errors import StaleCampaign
 from serendip.campaigns.events import Event
 from serendip.campaigns.exports import Status, event_table, proposal_table, result_table, status_of
 from serendip.campaigns.requests import Request
-from serendip.campaigns.results import decide
+from serendip.campaigns.results import Corrections, decide
 from serendip.campaigns.store import Store
 from serendip.campaigns.undoing import taken_back
 from serendip.core.naming import known
@@ -150,7 +150,7 @@ class Campaigns:
         name: str,
         results: "Mapping[str, object] | pd.DataFrame",
         *,
-        correct: bool = False,
+        correct: Corrections = False,
         who: str | None = None,
         key: str | None = None,
     ) -> Told:
@@ -159,7 +159,7 @@ class Campaigns:
         Args:
             name: Of the campaign.
             results: What came out.
-            correct: Whether labels that were told before are replaced.
+            correct: Which labels that were told before are replaced.
             who: Who tells.
             key: See the class.
         """
