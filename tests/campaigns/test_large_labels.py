@@ -41,6 +41,15 @@ def test_a_label_that_is_too_large_is_refused_wherever_it_is_written(folder, lab
         Observation(3, np.zeros((1, 2)), np.array([label]))
 
 
+def test_a_backtest_refuses_them_too(folder):
+    rows = "".join(f"{k},{k % 3},{1e160 if k == 3 else k}\n" for k in range(12))
+    (folder / "table.csv").write_text(f"a,b,yield\n{rows}")
+    code, out, said = serendip("backtest", "table.csv", "--label", "yield", "--budget", 3)
+    assert (code, out) == (2, "")
+    assert "1e+160" in said
+    assert len(said.splitlines()) == 1
+
+
 def test_the_largest_label_is_taken(folder):
     assert Continuous().encode(LARGEST) == LARGEST
     assert Continuous().encode(f"-{LARGEST:g}") == -LARGEST
