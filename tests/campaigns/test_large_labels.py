@@ -47,7 +47,7 @@ def test_a_backtest_refuses_them_too(folder):
     code, out, said = serendip("backtest", "table.csv", "--label", "yield", "--budget", 3)
     assert (code, out) == (2, "")
     assert "1e+160" in said
-    assert len(said.splitlines()) == 1
+    assert len(said.strip().splitlines()) == 1  # after the bar's own line
 
 
 def test_the_largest_label_is_taken(folder):
