@@ -8,6 +8,7 @@ import numpy as np
 from serendip.core.arguments import whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
+from serendip.core.labels import LARGEST
 from serendip.core.protocols import Model, Names
 from serendip.environments.table import PoolOracle, table_world
 from serendip.environments.world import World
@@ -97,6 +98,11 @@ def _horizon(n: int, budget: int | None, batch: int) -> int:
 def _as_seen(labels: Floats, unit_labels: bool, spec: Columns) -> tuple[Floats, tuple[str, ...]]:
     """The labels as the model sees them, with what people should know of that."""
     low, high = float(labels.min()), float(labels.max())
+    if max(-low, high) > LARGEST:
+        raise InvalidInput(
+            f"Labels lie between -{LARGEST:g} and {LARGEST:g}; got {max(low, high, key=abs):g}. "
+            "Correct it, or give labels in a larger unit."
+        )
     if not unit_labels or (spec.model == "logistic" and low >= 0 and high <= 1):
         return labels, ()
     seen = (labels - low) / (high - low) if high > low else np.zeros(len(labels))

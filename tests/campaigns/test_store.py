@@ -41,7 +41,7 @@ CREATED = Created("ann", "2026-01-01T00:00:00+00:00", {"budget": 9, "seed": 0}, 
 EVERY_EVENT = [
     Created("ann", "now", {"budget": 3}, REF, 20, REF, REF, (KnownLabel("Ω '=x", 0.1 + 0.2),)),
     Asked("bob", "now", (Proposal("a", 0.1, 1e-300, 1.0, "both", 0.5, 0.5, 'why\n"so"'),)),
-    Told("\udcff", "now", "a", -0.0),
+    Told("Zoë 🧪", "now", "a", -0.0),
     Told("bob", "now", "a", 1e308, (KnownLabel("b", 3.0),)),
     Failed("bob", "now", "a"),
     Excluded("bob", "now", "\u0000"),
@@ -264,3 +264,17 @@ def test_bad_addresses_are_refused_without_showing_passwords(folder, url, words)
     with pytest.raises((InvalidInput, StoreFailed), match=words) as caught:
         Store.open(url)
     assert "secret" not in str(caught.value)
+
+
+def test_text_that_is_none_in_an_old_log_is_written_out(where):
+    """Bytes that no page or table can show were taken once; files are still found by them."""
+    store = Store.open(where, create=True)
+    odd = FileRef("/data/p\udcff.csv", "p\udcff.csv", "ab" * 32)
+    settings = {"budget": 9, "label": "yi\udcffeld", "pool": "p\udcff.csv", "ignore": ["\ud83e"]}
+    store.create("a", Created("ann\udcff", "now", settings, odd, 20))
+    store.append("a", [Told("bo\x07b", "now", "x", 1.0), Told("🧪", "now", "y\n", 1.0)], after=1)
+    created, told, fine = (entry.event for entry in store.read("a")[0])
+    assert (created.who, told.who, fine.who, fine.item) == (r"ann\udcff", r"bo\x07b", "🧪", "y\n")
+    assert created.settings["label"] == r"yi\udcffeld"
+    assert list(created.settings["ignore"]) == [r"\ud83e"]
+    assert (created.pool, created.settings["pool"]) == (odd, "p\udcff.csv")

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from serendip.core.data import Block
+from serendip.core.data import Block, Observation
 from serendip.core.folds import contenders, everything, optima
+from serendip.core.labels import LARGEST
 from serendip.core.protocols import SupportsLookahead, SupportsMoments
 from serendip.core.rng import stream
 from serendip.models.graph import GraphPosterior
@@ -125,3 +126,28 @@ def test_a_label_to_come_leaves_means_as_they_are_on_average(state):
     np.testing.assert_allclose(now, np.broadcast_to(now[0], now.shape), atol=near)
     np.testing.assert_allclose(now[0][2:5], mean, atol=near)
     assert np.all(np.diff(after[np.arange(3), :, np.arange(2, 5)], axis=1) >= -1e-12)
+
+
+_ANY_UNIT = (
+    "linear-unknown", "sparse-unknown", "matrix", "graph-unknown", "gp", "forest", "auto",
+    "estimator", "neural",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in _ANY_UNIT if name in PROBLEMS])
+def test_the_largest_labels_there_may_be_can_be_computed_with(name):
+    problem = PROBLEMS[name]
+    seen, pool = problem.observed(6)
+    unit = LARGEST / max(np.abs(one.y).max() for one in seen)
+    large = [Observation(one.item, one.x, np.clip(unit * one.y, -LARGEST, LARGEST)) for one in seen]
+    posterior = problem.model.posterior(large, stream(0, "fit"))
+    draws = posterior.sample(20, stream(1, "draws"))
+    block = everything(pool)
+    best = optima(pool, draws)
+    assert np.isfinite(draws.values(block)).all()
+    assert np.isfinite(draws.summary(best)(block).gain).all()
+    found = draws.tradeoff(contenders(pool, best))(block)
+    assert np.isfinite(found.gain).all()
+    assert np.isfinite(found.regret).all()
+    for part in posterior.moments()(block):
+        assert np.isfinite(part).all()

@@ -15,6 +15,7 @@ import pytest
 
 from serendip.core.errors import InvalidInput
 from serendip.web.problems import Refused
+from serendip.web.settings import MEGABYTE
 from serendip.web.uploads import WAITING, Uploads, check_unpacked, safe_name
 from web.servers import Server, rows
 
@@ -212,6 +213,41 @@ def far_cells(count):
                 data = data.replace(b"</sheetData>", far.encode() + b"</sheetData>")
             new.writestr(part, data)
     return made.getvalue()
+
+
+def with_cell(attribute):
+    """A workbook of about 5 kB in which one cell says that it lies in the last corner."""
+    file, made = io.BytesIO(), io.BytesIO()
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.save(file)
+    cell = f"<row><c {attribute}><v>1</v></c></row></sheetData>"
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for part in old.namelist():
+            data = old.read(part)
+            if part.endswith("sheet1.xml"):
+                data = data.replace(b"</sheetData>", cell.encode())
+            new.writestr(part, data)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        'r="XFD1048576"',
+        "r='XFD1048576'",
+        "s='0' r = 'XFD1048576'",
+        "r\n=\n'XFD1048576'",
+        "r='xfd1048576'",
+        "r='&#88;FD1048576'",
+        'r="XFD&#x31;048576"',
+    ],
+)
+def test_a_cell_in_the_last_corner_is_refused_before_the_sheet_is_read(tmp_path, attribute):
+    file = tmp_path / "far.xlsx"
+    file.write_bytes(with_cell(attribute))
+    with pytest.raises(InvalidInput, match=r"far\.xlsx"):
+        check_unpacked(file, 400 * MEGABYTE)
 
 
 def send(client, name, data):

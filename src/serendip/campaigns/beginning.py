@@ -13,6 +13,8 @@ from serendip.campaigns.results import Outcome, close, id_column, label_of, read
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.store import Store
 from serendip.core.errors import InvalidInput
+from serendip.core.labels import LARGEST
+from serendip.core.text import checked_text
 from serendip.folders.opening import PoolFolder
 from serendip.tables import read_table
 
@@ -30,6 +32,12 @@ class Prepared:
 
 def prepared(settings: Settings) -> Prepared:
     """Reads the pool and the labels known already, and tries the model and the policy once."""
+    _check_texts(settings)
+    if settings.range is not None and max(map(abs, settings.range)) > LARGEST:
+        raise InvalidInput(
+            f"Labels lie between -{LARGEST:g} and {LARGEST:g}; got the range {settings.range}. "
+            "Give labels in a larger unit."
+        )
     candidates = read_candidates(settings.pool, settings.id)
     if isinstance(candidates, FolderCandidates):
         _check_folder_settings(settings)
@@ -121,6 +129,14 @@ def _folder_labels(settings: Settings, folder: PoolFolder) -> Sequence[Outcome]:
         Outcome(folder.names[item], label_of(float(labels[item]), settings))
         for item in np.flatnonzero(np.isfinite(labels)).tolist()
     ]
+
+
+def _check_texts(settings: Settings) -> None:
+    """Refuses bytes that are no text, which no table or page could show."""
+    for name, value in settings.as_json().items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                checked_text(f"The setting {name}", text)
 
 
 def _check_folder_settings(settings: Settings) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.chronicle import Answers, Chronicle, Command, one_of, record
-from serendip.campaigns.deeds import moved, now, rebudgeted, user
+from serendip.campaigns.deeds import acting, moved, now, rebudgeted
 from serendip.campaigns.events import Asked, Entry, Event
 from serendip.campaigns.pool_file import load, own_files, unchanged
 from serendip.campaigns.results import Decision, Outcome, decide, outcomes_of, read_results
@@ -21,6 +21,7 @@ from serendip.campaigns.store import Store
 from serendip.campaigns.wire import SETTINGS
 from serendip.core.arguments import whole
 from serendip.core.rng import Purpose, stream
+from serendip.core.text import checked_line
 from serendip.core.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class Campaign:
 
     def __init__(self, store: Store, name: str, who: str | None = None) -> None:
         self.store = store
-        self.name = name
-        self.who = who or user()
+        self.name = checked_line("The name of a campaign", name)
+        self.who = acting(who)
         self._settings: Settings | None = None
         self._candidates: Candidates | None = None
         self._problem: Problem | None = None
@@ -63,10 +64,11 @@ class Campaign:
         """
         from serendip.campaigns.beginning import begin, prepared
 
+        by = acting(who)
         spec = settings if isinstance(settings, Settings) else Settings.from_mapping(settings)
         ready = prepared(spec)
         place = store if isinstance(store, Store) else Store.open(store, create=True)
-        begin(spec, ready, place, who or user(), now())
+        begin(spec, ready, place, by, now())
         campaign = cls(place, spec.name, who)
         campaign._candidates, campaign._problem = ready.problem.candidates, ready.problem
         return campaign

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
+from serendip.core.text import escaped
 from serendip.tables.numerals import is_number
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def write_table(frame: "pd.DataFrame", file: Path) -> None:
 
 def write_text(text: str, file: Path) -> None:
     """A text file, in whole or not at all."""
-    written(file, lambda part: part.write_text(text, encoding="utf-8"))
+    written(file, lambda part: part.write_text(text, encoding="utf-8", errors="backslashreplace"))
 
 
 def written(file: Path, write: Callable[[Path], object]) -> None:
@@ -125,7 +126,15 @@ def _tsv(frame: "pd.DataFrame", file: Path) -> None:
 
 
 def _xlsx(frame: "pd.DataFrame", file: Path) -> None:
-    harmless(frame).to_excel(file, index=False)
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    def legal(cell: Any) -> Any:
+        """Control characters, which a workbook cannot hold, are written out."""
+        if not isinstance(cell, str):
+            return cell
+        return ILLEGAL_CHARACTERS_RE.sub(lambda one: escaped(one[0]), cell)
+
+    harmless(frame).rename(columns=legal).map(legal).to_excel(file, index=False)
 
 
 def _parquet(frame: "pd.DataFrame", file: Path) -> None:

@@ -10,6 +10,7 @@ from serendip.campaigns.pool_file import reference
 from serendip.campaigns.state import State
 from serendip.core.arguments import whole
 from serendip.core.errors import InvalidInput
+from serendip.core.text import checked_line, escaped
 
 
 def now() -> str:
@@ -17,10 +18,15 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def user() -> str:
-    """Who is at the keyboard: SERENDIP_WHO, else the user of this computer."""
+def acting(who: str | None = None) -> str:
+    """Who acts, for the log: who says so, else SERENDIP_WHO or the user of this computer."""
+    if who:
+        return checked_line("The name of who acts", who)
+    told = os.environ.get("SERENDIP_WHO")
+    if told:
+        return checked_line("SERENDIP_WHO", told)
     try:
-        return os.environ.get("SERENDIP_WHO") or getpass.getuser()
+        return escaped(getpass.getuser())
     except (OSError, KeyError, ImportError):
         return "unknown"
 

@@ -1,10 +1,12 @@
 """Connections to the store: SQLite or PostgreSQL by URL, with errors people can act on."""
 
 import secrets
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -21,6 +23,8 @@ DEFAULT = "serendip.db"
 
 _BUSY_MS = 5_000
 _PATIENCE_S = 120.0
+_PAGES = 1000
+"""Copied at a time; between two such parts the copy may be interrupted."""
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 _TRY_AGAIN = ("40001", "40P01", "55P03", "53300", "57P03")
 """PostgreSQL: serialisation, deadlock, lock not available, too many connections, starting up."""
@@ -131,6 +135,25 @@ def patiently(engine: sa.Engine, action: Callable[[], T]) -> T:
 def _is_busy(problem: DBAPIError) -> bool:
     name = getattr(problem.orig, "sqlite_errorname", "") or ""
     return name.startswith(_BUSY) or getattr(problem.orig, "sqlstate", None) in _TRY_AGAIN
+
+
+def copy_pages(engine: sa.Engine, file: Path) -> None:
+    """All of a SQLite store as it stands at this moment, in a new file; writers go on meanwhile."""
+    original = Path(shown(engine))
+    try:
+        with connected(engine, writes=False) as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM sqlite_schema").close()  # the moment
+            source = connection.connection.driver_connection
+            assert isinstance(source, sqlite3.Connection)  # the caller looked
+            file.touch(mode=0o600)
+            with closing(sqlite3.connect(file)) as target:
+                source.backup(target, pages=_PAGES)
+        file.chmod(S_IMODE(original.stat().st_mode) | 0o600)  # who may read the one, may the other
+    except sqlite3.Error as problem:
+        raise StoreFailed(
+            f"{original} could not be copied to {file} ({problem}); check that there is space, and "
+            "run `serendip doctor`."
+        ) from None
 
 
 def shown(engine: sa.Engine) -> str:

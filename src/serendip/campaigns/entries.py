@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from serendip.campaigns.candidates import Candidates
-from serendip.campaigns.results import close, matched, outcomes_of, unknown, word_of
+from serendip.campaigns.results import (
+    Corrections,
+    close,
+    matched,
+    outcomes_of,
+    replaces,
+    unknown,
+    word_of,
+)
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.core.errors import InvalidInput
@@ -17,6 +25,8 @@ class Objection:
     says: str
     old: str = ""
     """What was told before, where the entry contradicts it and may replace it."""
+    seen: float | None = None
+    """The same as the number that it is."""
 
 
 def objections(
@@ -24,7 +34,7 @@ def objections(
     settings: Settings,
     candidates: Candidates,
     state: State,
-    correct: bool = False,
+    correct: Corrections = False,
 ) -> dict[str, Objection]:
     """What speaks against entries, by candidate; those that can be recorded are left out.
 
@@ -33,7 +43,7 @@ def objections(
         settings: Of the campaign.
         candidates: Of the pool.
         state: Where the campaign stands.
-        correct: Whether an entry may replace what was told before.
+        correct: Which entries may replace what was told before.
     """
     found: dict[str, Objection] = {}
     for item, written in entries.items():
@@ -61,18 +71,18 @@ def candidate_named(written: str, candidates: Candidates) -> str:
 
 
 def _conflict(
-    item: str, value: float | None, settings: Settings, state: State, correct: bool
+    item: str, value: float | None, settings: Settings, state: State, correct: Corrections
 ) -> Objection | None:
     if item in state.results:
         told = state.results[item]
-        if close(told.value, value) or (correct and value is not None):
+        if close(told.value, value) or (value is not None and replaces(correct, item, told.value)):
             return None
         old = settings.labels.decode(told.value)
         when = told.at[:16].replace("T", " ")
         says = f"{told.who} told {old} for it on {when}"
         if value is None:
             return Objection(f"{says}; take that back first.")
-        return Objection(f"{says}.", old)
+        return Objection(f"{says}.", old, told.value)
     if item in state.known and not close(state.known[item], value):
         old = settings.labels.decode(state.known[item])
         return Objection(f"Its result was {old} before the campaign began; that cannot be changed.")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from serendip.campaigns.state import State
 from serendip.campaigns.wire import kind_of
 from serendip.campaigns.words import what
 from serendip.core.labels import Continuous
+from serendip.core.text import escaped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +46,7 @@ class Status:
     """Labels from before the campaign."""
     remaining: int
     total: float | None
-    """Sum of the labels bought."""
+    """Sum of the labels bought, where it is a number."""
     best_item: str | None
     best: float | None
     last: str
@@ -58,11 +60,12 @@ def status_of(name: str, store: str, log: Sequence[Entry], state: State) -> Stat
     better = min if settings.minimize else max
     best = better(results, key=lambda one: one.value) if results else None
     last = log[-1].event
+    total = sum(one.value for one in results)
     return Status(
         name=name,
         label=settings.label,
         store=store,
-        pool=state.pool.path,
+        pool=escaped(state.pool.path),
         version=state.version,
         candidates=state.created.n_candidates,
         budget=state.budget,
@@ -72,7 +75,7 @@ def status_of(name: str, store: str, log: Sequence[Entry], state: State) -> Stat
         excluded=len(state.excluded),
         known=len(state.known),
         remaining=state.remaining,
-        total=sum(one.value for one in results) if results else None,
+        total=total if results and isfinite(total) else None,
         best_item=best.item if best else None,
         best=best.value if best else None,
         last=f"{last.at[:16].replace('T', ' ')} {last.who} {what(last)}",

@@ -10,6 +10,7 @@ from serendip.campaigns.errors import PoolChanged
 from serendip.campaigns.events import FileRef
 from serendip.campaigns.state import State
 from serendip.core.errors import InvalidInput
+from serendip.core.text import checked_text
 from serendip.folders.manifest import MANIFEST
 from serendip.tables import read_table
 
@@ -33,6 +34,7 @@ def sha256_of(path: Path) -> str:
 def reference(file: Path, folder: Path) -> FileRef:
     """A file by its path, its path from the store's folder, and its contents."""
     path = file.resolve()
+    checked_text("The path of a file", str(path))
     try:
         near = os.path.relpath(path, folder.resolve())
     except ValueError:  # another drive

@@ -13,6 +13,8 @@ from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.view import CampaignView, LabelMap, Measured
 from serendip.core.data import Choice, Observation
+from serendip.core.errors import InvalidInput
+from serendip.core.labels import LARGEST
 from serendip.core.protocols import Model, Pool, Posterior
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
@@ -127,6 +129,12 @@ class Problem:
     def _observation(self, shown: tuple[tuple[str, float], ...]) -> Observation:
         places = np.array([self.candidates.places[item] for item, _ in shown], dtype=np.int64)
         values = np.array([self.labels.internal(value) for _, value in shown])
+        for (item, value), seen in zip(shown, values.tolist(), strict=True):
+            if not abs(seen) <= LARGEST:  # from before such labels were refused
+                raise InvalidInput(
+                    f"The label {value:g} of {item} is too large to compute with, so nothing can "
+                    "be proposed or predicted; correct it, or undo it."
+                )
         return Observation(int(places[0]), self.whole.take(places), values)
 
     def choices(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from serendip.campaigns.events import Asked, Entry, Excluded, Failed, Told, With
 from serendip.campaigns.results import Outcome
 from serendip.campaigns.state import State
 from serendip.campaigns.store import Remembered
+from serendip.core.errors import InvalidInput
 
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
     "ask": ("count", "retry_failed"),
@@ -19,6 +21,8 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = {
     "budget": ("budget",),
 }
 """Every command with what is said in it. These words are hashed: they stay as they are."""
+
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 _DIGEST = "2:"
 """How a digest begins that was made as here; those of before have no number."""
@@ -32,6 +36,13 @@ class Request:
     """Chosen by the sender, another one for each command."""
     command: str
     said: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        if not _KEY.fullmatch(self.key):
+            raise InvalidInput(
+                "The key of a request is 1 to 200 letters, digits and signs of ASCII without "
+                f"blanks; got {self.key[:60]!r}."
+            )
 
     @classmethod
     def of(cls, key: str, command: str, *said: Any) -> "Request":

@@ -208,8 +208,20 @@ def close(old: float | None, new: float | None) -> bool:
     return math.isclose(old, new, rel_tol=1e-12, abs_tol=0.0)
 
 
+Corrections = bool | Mapping[str, float]
+"""Whether labels that differ from what was told before replace it; or those that were seen, by
+candidate, which alone are replaced, and only while they are what counts."""
+
+
+def replaces(correct: Corrections, item: str, old: float) -> bool:
+    """Whether a label of a candidate that has one may replace it."""
+    if isinstance(correct, bool):
+        return correct
+    return item in correct and close(old, correct[item])
+
+
 def decide(
-    state: State, outcomes: Sequence[Outcome], who: str, at: str, correct: bool = False
+    state: State, outcomes: Sequence[Outcome], who: str, at: str, correct: Corrections = False
 ) -> Decision:
     """The events that outcomes amount to; all of them or, where one does not fit, none.
 
@@ -218,7 +230,7 @@ def decide(
         outcomes: What was said.
         who: Who says it.
         at: When.
-        correct: Whether labels that differ from what was told before replace it.
+        correct: Which labels that were told before are replaced.
     """
     events: list[Event] = []
     repeats: list[str] = []
@@ -231,7 +243,7 @@ def decide(
             old = state.results[item].value if item in state.results else known[item]
             if close(old, one.value):
                 repeats.append(item)
-            elif one.value is not None and correct and item in state.results:
+            elif one.value is not None and item in state.results and replaces(correct, item, old):
                 events.append(Corrected(who, at, item, one.value))
             else:
                 raise AlreadyLabelled(_contradiction(one, old, item in known, where))
@@ -271,12 +283,21 @@ def _contradiction(one: Outcome, old: float, known: bool, where: str) -> str:
 def outcomes_of(
     results: Mapping[str, object], settings: Settings, candidates: Candidates
 ) -> tuple[Outcome, ...]:
-    """Outcomes from a mapping of ids to labels, `failed`, `excluded` or None."""
+    """Outcomes from a mapping of ids to labels, `failed`, `excluded` or None.
+
+    An id that the pool has means that candidate; else it may be the same number, written otherwise.
+    """
     found = []
+    named: dict[str, object] = {}
     for item, written in results.items():
-        name = matched(item, candidates)
+        name = item if item in candidates.places else matched(item, candidates)
         if name is None:
             raise InvalidInput(unknown(str(item), candidates))
+        if name in named:
+            raise InvalidInput(
+                f"{named[name]!r} and {item!r} are both the candidate {name!r}; give it one result."
+            )
+        named[name] = item
         word = word_of(written)
         if word:
             value = None if word in (*FAILED, *EXCLUDED) else label_of(written, settings)

@@ -1,10 +1,11 @@
 """The tables of the store, and how an older or empty database becomes a current one."""
 
+from itertools import chain, count
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from serendip.campaigns.engine import connected, shown
+from serendip.campaigns.engine import connected, copy_pages, shown
 from serendip.campaigns.errors import StoreDamaged, StoreFailed
 
 HEAD = "0002"
@@ -49,7 +50,10 @@ _REVISION = sa.table("serendip_schema", sa.column("version_num", sa.Text))
 
 
 def ensure_schema(engine: sa.Engine) -> None:
-    """Migrates the database to `HEAD` where it is not there yet; one process at a time."""
+    """Migrates the database to `HEAD` where it is not there yet; one process at a time.
+
+    A SQLite store that holds something is copied beside itself first.
+    """
     with connected(engine, writes=False) as connection:
         if _current(connection) == HEAD:
             return
@@ -88,5 +92,14 @@ def _migrate(connection: sa.Connection) -> None:
             f"{shown(connection.engine)} was written by a newer serendip (schema {found}, this one "
             f"knows {HEAD}); upgrade serendip to open it."
         )
+    if found is not None and connection.dialect.name == "sqlite":
+        copy_pages(connection.engine, _before(Path(shown(connection.engine))))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def _before(store: Path) -> Path:
+    """Where a SQLite store is kept as it was before it is migrated; no earlier copy is lost."""
+    name = f"{store.name}.before-{HEAD}"
+    names = chain([name], (f"{name}-{again}" for again in count(2)))
+    return next(file for file in map(store.with_name, names) if not file.exists())

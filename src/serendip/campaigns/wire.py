@@ -28,6 +28,7 @@ from serendip.campaigns.events import (
     Undone,
     Withdrawn,
 )
+from serendip.core.text import escaped
 
 SCHEMA = 2
 """The newest schema; a kind of event is written with the one that last changed it."""
@@ -177,6 +178,9 @@ def decoded(text: str) -> Event:
     try:
         for lift in _LIFTS[max(schema, 1) - 1 :]:
             body = lift(kind, body)
+        if "\\ud" in text:  # maybe half a character, from before they were refused
+            body = _showable(body)
+        body["who"] = escaped(body["who"])
         if kind == "Created":
             body["settings"] = _settings(body["settings"])
         event: Event = EVENTS[kind].read(body)
@@ -185,6 +189,24 @@ def decoded(text: str) -> Event:
             f"An event {kind!r} in the log lacks a part of it; restore a backup of the store."
         ) from None
     return event
+
+
+_PATHS = ("path", "near", "pool", "edges", "prior_data")
+"""Words for what finds a file, which stays as it is."""
+
+
+def _showable(value: Any) -> Any:
+    """A value of JSON with halves of characters written out, so that it can be shown."""
+    if isinstance(value, str):
+        return escaped(value, control=False)
+    if isinstance(value, list):
+        return [_showable(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: one if key in _PATHS and isinstance(one, str) else _showable(one)
+        for key, one in value.items()
+    }
 
 
 def todays(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from serendip.campaigns.events import (
     Withdrawn,
 )
 from serendip.campaigns.wire import SETTINGS
+from serendip.core.text import escaped
 
 
 def in_words(entry: Entry, undone: frozenset[int]) -> str:
@@ -49,7 +50,7 @@ def what(event: Event) -> str:
         case Rebudgeted(budget=budget):
             return f"made the budget {budget}"
         case Moved(pool=pool):
-            return f"moved the pool to {pool.path}"
+            return f"moved the pool to {escaped(pool.path)}"
 
 
 def _list(names: "list[str] | tuple[str, ...]") -> str:

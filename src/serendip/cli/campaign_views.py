@@ -85,9 +85,9 @@ def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[st
         f"{found['known']} known before"
     )
     if state.results:
+        total = "too large to add up" if found["total"] is None else f"{found['total']:.6g}"
         typer.echo(
-            f"Sum of {found['label']}: {found['total']:.6g}; best {found['best']:.6g} "
-            f"({found['best_item']})"
+            f"Sum of {found['label']}: {total}; best {found['best']:.6g} ({found['best_item']})"
         )
     if ahead:
         typer.echo(

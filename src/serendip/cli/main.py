@@ -1,10 +1,12 @@
 """`serendip`: the command line. Heavy modules are imported by the commands that need them."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
+from serendip.cli.once import each_once
 from serendip.core.errors import SerendipError
 
 app = typer.Typer(
@@ -19,7 +21,16 @@ app = typer.Typer(
 
 def mount() -> None:
     """Adds every command, once; `datasets`, which is slow to import, only where it is asked for."""
-    from serendip.cli import backtest, campaign, campaign_views, demo, pool, reproduce, serve
+    from serendip.cli import (
+        backtest,
+        backup,
+        campaign,
+        campaign_views,
+        demo,
+        pool,
+        reproduce,
+        serve,
+    )
 
     if app.registered_commands:
         return
@@ -34,6 +45,8 @@ def mount() -> None:
     app.command("budget")(campaign.budget)
     app.command("list")(campaign_views.list_campaigns)
     app.command("doctor")(campaign_views.doctor)
+    app.command("backup")(backup.backup)
+    app.command("restore")(backup.restore)
     app.command("serve")(serve.serve)
     app.command("backtest")(backtest.backtest)
     app.command("reproduce")(reproduce.reproduce)
@@ -46,6 +59,7 @@ def mount() -> None:
         app.add_typer(datasets.app, name="datasets", help=about)
     else:
         app.command("datasets", help=about)(_later)
+    each_once(app)
 
 
 def _later() -> None:
@@ -59,6 +73,9 @@ def run() -> None:
     left to propose, 130 interrupted.
     """
     mount()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what the terminal cannot show is written out
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except SerendipError as problem:

@@ -32,6 +32,7 @@ def serve(
         import uvicorn
 
         from serendip.web.app import create_app
+        from serendip.web.protocol import LimitedProtocol
     except ModuleNotFoundError as problem:
         if (problem.name or "serendip").startswith("serendip"):
             raise
@@ -51,6 +52,8 @@ def serve(
             say(f"In a browser: {place}/?token={settings.token}")
         config = uvicorn.Config(
             app,
+            http=LimitedProtocol,
+            h11_max_incomplete_event_size=settings.max_head,
             log_level="warning",
             access_log=False,  # it would show tokens
             server_header=False,

@@ -8,6 +8,7 @@ import numpy as np
 from serendip.core.arguments import array, floats, number, shown, whole
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.errors import InvalidInput
+from serendip.core.labels import LARGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Observation:
             raise InvalidInput(
                 f"An observation needs one label per row of features; "
                 f"got {len(x)} rows and {len(y)} labels for item {item}."
+            )
+        if np.max(np.abs(y)) > LARGEST:
+            raise InvalidInput(
+                f"The label of item {item} is too large to compute with: {y}. Labels lie "
+                f"between -{LARGEST:g} and {LARGEST:g}; give them in a larger unit."
             )
         object.__setattr__(self, "item", item)
         object.__setattr__(self, "x", x)

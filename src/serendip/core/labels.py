@@ -1,5 +1,6 @@
 """What a user may write as a label, and the number it stands for."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,6 +9,10 @@ import numpy as np
 
 from serendip.core.arguments import number, shown
 from serendip.core.errors import InvalidInput
+
+LARGEST = 1e30
+"""The largest label, up or down, that is taken: sums of squares and of fourth powers of labels stay
+far from what a float can hold, also where a model computes in single precision."""
 
 
 class Labels(Protocol):
@@ -22,7 +27,13 @@ class Labels(Protocol):
         ...
 
 
+_PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""A number as text; Python would also take 1_000 and the digits of every script."""
+
+
 def _number(written: object) -> float:
+    if isinstance(written, str) and not _PLAIN.fullmatch(written.strip()):
+        raise InvalidInput(f"A label must be a number; got {written!r}.")
     try:
         value = float(written)  # type: ignore[arg-type]  # whatever it is, float() says so
     except (TypeError, ValueError):
@@ -47,8 +58,17 @@ class Continuous:
             raise InvalidInput(f"A range needs low < high; got {self.low} and {self.high}.")
 
     def encode(self, written: object) -> float:
-        """The number itself, once it is known to be finite and inside the range."""
+        """The number itself, once it is known to be inside the range and not too large."""
+        if isinstance(written, bool | np.bool_):
+            raise InvalidInput(
+                f"A label must be a number; got {written}, which is one for binary labels only."
+            )
         value = _number(written)
+        if abs(value) > LARGEST:
+            raise InvalidInput(
+                f"A label lies between -{LARGEST:g} and {LARGEST:g}; got {value:g}. Correct it, or "
+                "give labels in a larger unit."
+            )
         below = self.low is not None and value < self.low
         above = self.high is not None and value > self.high
         if below or above:

@@ -71,7 +71,9 @@ class Guard:
                 await answer(request, 500, UNEXPECTED)(scope, receive, guarded)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        """What is refused whoever asks: other names of this host, other sites."""
+        """What is refused whoever asks: long headers, other names of this host, other sites."""
+        if _head(scope) > self.settings.max_head:
+            return problem_response(431, too_long(self.settings.max_head), _CLOSE)
         host = headers.get("host", "")
         if self.settings.local and not is_loopback(_host_name(host)):
             return problem_response(
@@ -229,6 +231,20 @@ def _too_large(limit: int) -> str:
         f"The request is larger than {limit / 1e6:g} MB, the most that is taken here; send less "
         "at once."
     )
+
+
+def too_long(limit: int) -> str:
+    """What to say of headers that are too long."""
+    return (
+        f"The address and the headers of the request are longer than {limit // 1024} KiB, the most "
+        "that is taken; send less in them."
+    )
+
+
+def _head(scope: Scope) -> int:
+    """Bytes of the address and the headers, about."""
+    headers = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+    return headers + len(scope.get("raw_path") or b"") + len(scope["query_string"])
 
 
 def _host_name(host: str) -> str:

@@ -11,12 +11,12 @@ from serendip.campaigns.asking import Ask
 from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.chronicle import Chronicle, Command
-from serendip.campaigns.deeds import now, rebudgeted, user
+from serendip.campaigns.deeds import acting, now, rebudgeted
 from serendip.campaigns.errors import StaleCampaign
 from serendip.campaigns.events import Event
 from serendip.campaigns.exports import Status, event_table, proposal_table, result_table, status_of
 from serendip.campaigns.requests import Request
-from serendip.campaigns.results import decide
+from serendip.campaigns.results import Corrections, decide
 from serendip.campaigns.store import Store
 from serendip.campaigns.undoing import taken_back
 from serendip.core.naming import known
@@ -141,7 +141,7 @@ class Campaigns:
         settings = one.desk.settings()
         wanted = settings.batch if count is None else count
         request = None if key is None else Request.of(key, "ask", wanted, retry_failed)
-        version, rows = await one.asking(Ask(who or user(), wanted, retry_failed, request))
+        version, rows = await one.asking(Ask(acting(who), wanted, retry_failed, request))
         id_column = next(iter(rows[0]), "") if rows else ""
         return Proposed(version, tuple(rows), id_column, settings.label)
 
@@ -150,7 +150,7 @@ class Campaigns:
         name: str,
         results: "Mapping[str, object] | pd.DataFrame",
         *,
-        correct: bool = False,
+        correct: Corrections = False,
         who: str | None = None,
         key: str | None = None,
     ) -> Told:
@@ -159,7 +159,7 @@ class Campaigns:
         Args:
             name: Of the campaign.
             results: What came out.
-            correct: Whether labels that were told before are replaced.
+            correct: Which labels that were told before are replaced.
             who: Who tells.
             key: See the class.
         """
@@ -170,7 +170,7 @@ class Campaigns:
             request = None if key is None else Request.of(key, "tell", outcomes, correct)
 
             def decision(found: Chronicle) -> tuple[Sequence[Event], dict[str, Any]]:
-                made = decide(found.state, outcomes, who or user(), now(), correct)
+                made = decide(found.state, outcomes, acting(who), now(), correct)
                 return made.events, Told.plain(made)
 
             return Command(decision, request)
@@ -212,7 +212,7 @@ class Campaigns:
                     "Nothing was taken back: the campaign has changed since this page was shown. "
                     "Look at it as it is now, and undo again if that is still what you want."
                 )
-            by = who or user()
+            by = acting(who)
             events, words = taken_back(found.log, found.state, by, now(), item, version)
             return events, list(words)
 
@@ -226,7 +226,7 @@ class Campaigns:
         one = await self._campaigns.get(name)
         request = None if key is None else Request.of(key, "budget", budget)
         command: Command[None] = Command(
-            lambda found: ([rebudgeted(found.state, budget, who or user(), now())], None), request
+            lambda found: ([rebudgeted(found.state, budget, acting(who), now())], None), request
         )
         return (await one.writing(lambda: command)).version
 

@@ -23,6 +23,8 @@ class ServeSettings:
     """Who does not show it is refused; None lets everybody in who can reach the server."""
     max_upload: int = 50 * MEGABYTE
     """Bytes of a file that is sent in."""
+    max_head: int = 64 * 1024
+    """Bytes of the address and the headers of a request."""
     max_body: int = 4 * MEGABYTE
     """Bytes of any other request."""
     max_unpacked: int = 400 * MEGABYTE

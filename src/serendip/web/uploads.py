@@ -30,8 +30,10 @@ _WEEK = 7 * 24 * 3600.0
 _MOST_PARTS = 2000
 _MOST_CELLS = 20_000_000
 _FORBIDDEN = (b"<!DOCTYPE", b"<!ENTITY")
-_ROW = re.compile(rb'<row\b[^>]*?\br="([0-9]{1,7})"')
-_COLUMN = re.compile(rb'\br="([A-Z]{1,3})[0-9]')
+_ROW = re.compile(rb"""\br\s*=\s*["'][A-Za-z]{0,3}([0-9]{1,7})["']""")
+_COLUMN = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})[0-9]""")
+_DISGUISED = re.compile(rb"""\br\s*=\s*["'][^"'<]{0,40}&""")
+"""A place spelt with references to characters."""
 
 
 def safe_name(name: str) -> str:
@@ -189,12 +191,12 @@ def _size_of_part(file: Path, data: IO[bytes], most: int) -> int:
     while (chunk := data.read(_CHUNK)) and size <= most:
         size += len(chunk)
         seen = tail + chunk
-        if any(word in seen for word in _FORBIDDEN):
+        if any(word in seen for word in _FORBIDDEN) or _DISGUISED.search(seen):
             raise InvalidInput(
                 f"{file.name} defines names of its own, which no spreadsheet does; open it in a "
                 "spreadsheet and save it again."
             )
-        n_rows = max(n_rows, *map(int, _ROW.findall(seen)), 0)
+        n_rows = max(n_rows, *map(int, set(_ROW.findall(seen))), 0)
         width = max(width, *map(_place_of, set(_COLUMN.findall(seen))), 0)
         if n_rows * width > _MOST_CELLS:
             raise InvalidInput(
@@ -209,7 +211,7 @@ def _size_of_part(file: Path, data: IO[bytes], most: int) -> int:
 def _place_of(letters: bytes) -> int:
     """The number of a column: A is 1, Z 26, AA 27."""
     place = 0
-    for letter in letters:
+    for letter in letters.upper():
         place = 26 * place + letter - 64
     return place
 

@@ -10,11 +10,12 @@ from fastapi.responses import StreamingResponse
 
 from serendip.web.api import models
 from serendip.web.api.parts import TheCampaigns, TheJobs
+from serendip.web.api.strict import StrictRoute
 from serendip.web.jobs import Job
 from serendip.web.problems import Refused
 from serendip.web.replays import Replay
 
-router = APIRouter(tags=["backtests"])
+router = APIRouter(tags=["backtests"], route_class=StrictRoute)
 
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Of a backtest.")]
 

@@ -17,9 +17,10 @@ from serendip.web.api.parts import (
     page_of,
     status_model,
 )
+from serendip.web.api.strict import StrictRoute
 from serendip.web.service import Campaigns
 
-router = APIRouter(tags=["campaigns"])
+router = APIRouter(tags=["campaigns"], route_class=StrictRoute)
 
 
 @router.get("/campaigns")

@@ -8,8 +8,9 @@ from serendip.core.errors import InvalidInput
 from serendip.web.answers import Told
 from serendip.web.api import models
 from serendip.web.api.parts import CampaignName, Key, TheCampaigns, status_model
+from serendip.web.api.strict import StrictRoute
 
-router = APIRouter(tags=["experiments"])
+router = APIRouter(tags=["experiments"], route_class=StrictRoute)
 
 
 @router.post("/campaigns/{name}/ask")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 MOST_ROWS = 20_000
 """Rows of a table that may come as JSON; larger ones are sent in as files."""
@@ -143,8 +143,11 @@ class Proposals(BaseModel):
 class TellBody(Body):
     """Results by candidate: a label, `failed` or `excluded`."""
 
-    results: dict[Item, Finite | Word] = Field(
-        min_length=1, max_length=10_000, description="All are recorded, or none."
+    results: dict[Item, StrictBool | Finite | Word] = Field(
+        min_length=1,
+        max_length=10_000,
+        description="All are recorded, or none. Labels are numbers or, as text, what a cell of a "
+        "table may hold; true and false only where labels are binary.",
     )
     correct: bool = Field(default=False, description="Labels told before are replaced.")
     key: str | None = Field(

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from serendip.campaigns.entries import Objection, candidate_named, objections
-from serendip.core.errors import InvalidInput, SerendipError
+from serendip.core.errors import AlreadyLabelled, InvalidInput, SerendipError
 from serendip.web.answers import Told
 from serendip.web.pages.templating import at, counted, render, who_is
 from serendip.web.pages.wording import said
@@ -84,26 +85,25 @@ async def tell(request: Request, name: str, key: Annotated[str, Form()] = "") ->
     items = [str(one) for one in form.getlist("item")]
     typed = dict(zip(items, (str(one).strip() for one in form.getlist("value")), strict=False))
     entries = {item: written for item, written in typed.items() if written}
-    replace = {str(one) for one in form.getlist("replace")}
+    shown = dict(zip(items, map(str, form.getlist("seen")), strict=False))
+    seen = _seen({str(one): shown.get(str(one), "") for one in form.getlist("replace")})
     if not entries:
         return await _answer(
             request, name, {"tell_error": "Nothing is filled in yet."}, typed, status=422
         )
-    reading = await campaigns.read(name)
-    candidates = await campaigns.candidates(name)
-    against: dict[str, Objection] = {}
-    for group, correct in ((entries.keys() - replace, False), (entries.keys() & replace, True)):
-        mine = {item: entries[item] for item in entries if item in group}
-        against |= objections(mine, reading.settings, candidates, reading.state, correct)
-    if against:
-        extra = {"tell_error": "Nothing was recorded yet: see what is marked in the table."}
-        return await _answer(request, name, extra, typed, against, 422)
+    marked = {"tell_error": "Nothing was recorded yet: see what is marked in the table."}
+    if await _against(campaigns, name, entries, seen):
+        against = await _against(campaigns, name, entries, {})  # with what was marked, to keep it
+        return await _answer(request, name, marked, typed, against, 422)
     try:
         made = await campaigns.tell(
-            name, entries, correct=bool(replace), who=who_is(request), key=key or None
+            name, entries, correct=seen or False, who=who_is(request), key=key or None
         )
     except SerendipError as problem:
-        return await _answer(request, name, {"tell_error": said(problem)}, typed, status=422)
+        against = await _against(campaigns, name, entries, {})
+        overtaken = isinstance(problem, AlreadyLabelled) and against
+        extra = marked if overtaken else {"tell_error": said(problem)}
+        return await _answer(request, name, extra, typed, against, 422)
     return await _answer(request, name, {"done": _recorded(made), "told": list(entries)}, typed)
 
 
@@ -114,24 +114,24 @@ async def add(
     item: Annotated[str, Form()] = "",
     value: Annotated[str, Form()] = "",
     replace: Annotated[str, Form()] = "",
+    seen: Annotated[str, Form()] = "",
 ) -> HTMLResponse:
     """Records the result of one candidate, proposed or not, or corrects it."""
     campaigns: Campaigns = request.app.state.campaigns
-    reading = await campaigns.read(name)
     candidates = await campaigns.candidates(name)
     problems: dict[str, str] = {}
+    old: dict[str, float] = {}
     try:
         named = candidate_named(item, candidates)
         if not value.strip():
             problems["value"] = "Write the result, failed or excluded."
         else:
-            against = objections(
-                {named: value}, reading.settings, candidates, reading.state, bool(replace)
-            )
+            old = _seen({named: seen} if replace else {})
+            against = await _against(campaigns, name, {named: value}, old)
             problems |= {"value": against[named].says} if named in against else {}
         if not problems:
             made = await campaigns.tell(
-                name, {named: value}, correct=bool(replace), who=who_is(request)
+                name, {named: value}, correct=old or False, who=who_is(request)
             )
             return await _answer(request, name, {"done": _recorded(made), "told": [named]})
     except SerendipError as problem:
@@ -229,6 +229,24 @@ async def _answer(
         **extra,
     }
     return render(request, "_workbench.html" if part else "campaign.html", context, status)
+
+
+async def _against(
+    campaigns: Campaigns, name: str, entries: Mapping[str, str], seen: Mapping[str, float]
+) -> dict[str, Objection]:
+    """What speaks against entries now; those whose old result was seen may replace that one."""
+    reading = await campaigns.read(name)
+    candidates = await campaigns.candidates(name)
+    return objections(entries, reading.settings, candidates, reading.state, seen)
+
+
+def _seen(marked: Mapping[str, str]) -> dict[str, float]:
+    """The results that somebody saw and marked as to be replaced, by candidate."""
+    found = {}
+    for item, shown in marked.items():
+        with suppress(ValueError):
+            found[item] = float(shown)
+    return found
 
 
 def _whole(written: str) -> int | None:

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from serendip.campaigns.deeds import user
+from serendip.campaigns.deeds import acting
 from serendip.campaigns.view import percent, shown
 from serendip.web.pages.assets import asset
 from serendip.web.security import csrf_field, csrf_token
@@ -65,7 +65,8 @@ def render(
         status: Of the answer.
     """
     values: dict[str, Any] = {"request": request, "who": who_is(request), **(context or {})}
-    return HTMLResponse(environment().get_template(template).render(values), status)
+    html = environment().get_template(template).render(values)
+    return HTMLResponse(html.encode("utf-8", "backslashreplace"), status)
 
 
 def at(campaign: str, *parts: str) -> str:
@@ -76,7 +77,7 @@ def at(campaign: str, *parts: str) -> str:
 def who_is(request: Request) -> str:
     """Who sits before the browser: what they said, else the user of the server."""
     told = unquote(request.cookies.get(WHO_COOKIE, ""))
-    return named(told) or user()
+    return acting(named(told))
 
 
 def named(written: str) -> str:
