@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from serendip.backtest_levels import Best, Hits, notes_on_ties
 from serendip.backtest_plans import Plan, planned
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
@@ -126,7 +127,7 @@ def backtest(
         seed: Of all randomness; the same seed gives the same table whatever `jobs`.
         minimize: Whether smaller labels are better.
         hit: Labels at least this good count as hits (at most, with minimize); by default the best
-            tenth of the table.
+            tenth of the table, or all better than the worst label where these are fewer.
         start: Labels of the budget that are picked at random first, the same for all policies.
         jobs: Processes; None for all cores.
         engine: Where they run; by default on this machine.
@@ -150,10 +151,11 @@ def backtest(
         if progress is not None:
             progress(len(traces), len(tasks))
     steps = _steps(plan, names, repeats, traces, minimize)
-    level = _hit_level(plan.labels, hit, minimize)
-    summary = _summary(plan, steps, level, minimize)
-    baseline = _baseline(summary)
     sign = -1.0 if minimize else 1.0
+    hits = Hits.of(plan.labels, None if hit is None else sign * hit)
+    best = Best.of(plan.labels, plan.budget)
+    summary = _summary(plan, steps, hits, best, sign)
+    baseline = _baseline(summary)
     return Backtest(
         n=len(plan.labels),
         budget=plan.budget,
@@ -164,12 +166,12 @@ def backtest(
         summary=summary,
         differences=_differences(steps, names, baseline),
         baseline=baseline,
-        hit=sign * level,
+        hit=sign * hits.level + 0.0,  # no negative zero
         random_regrets=tuple(
             expected_random_regret(plan.labels, step) for step in range(1, plan.budget + 1)
         ),
         random_total=sign * plan.budget * float(plan.labels.mean()),
-        notes=plan.notes,
+        notes=(*plan.notes, *notes_on_ties(hits, best, plan.budget, sign)),
     )
 
 
@@ -213,25 +215,19 @@ def _steps(
     return pd.concat(tables, ignore_index=True)
 
 
-def _hit_level(labels: Floats, hit: float | None, minimize: bool) -> float:
-    if hit is None:
-        return float(np.quantile(labels, 0.9))
-    return -hit if minimize else hit
-
-
-def _summary(plan: Plan, steps: "pd.DataFrame", level: float, minimize: bool) -> "pd.DataFrame":
+def _summary(
+    plan: Plan, steps: "pd.DataFrame", hits: Hits, best: Best, sign: float
+) -> "pd.DataFrame":
     import pandas as pd
 
-    sign = -1.0 if minimize else 1.0
-    share = float(np.mean(plan.labels >= level))
-    top = float(np.sort(plan.labels)[::-1][plan.budget - 1])
+    share = hits.n / len(plan.labels)
     rows = []
     for policy, mine in steps.groupby("policy", sort=False):
         runs = [run for _, run in mine.groupby("repeat")]
         regret = np.array([run["regret"].iloc[-1] for run in runs])
         total = np.array([run["total"].iloc[-1] for run in runs])
         values = [sign * run["label"].to_numpy() for run in runs]
-        hits = np.array([np.sum(v >= level) for v in values], dtype=float)
+        n_hits = np.mean([hits.among(v) for v in values])
         rows.append(
             {
                 "policy": policy,
@@ -240,11 +236,10 @@ def _summary(plan: Plan, steps: "pd.DataFrame", level: float, minimize: bool) ->
                 "total": total.mean(),
                 "total_se": _standard_error(total),
                 "seconds_per_ask": np.mean([run["seconds"].iloc[0] for run in runs]),
-                "hits": hits.mean(),
-                "enrichment": hits.mean() / (plan.budget * share) if share > 0 else np.nan,
+                "hits": n_hits,
+                "enrichment": n_hits / (plan.budget * share) if share > 0 else np.nan,
                 "best": np.mean([sign * v.max() for v in values]),
-                "recall": np.mean([min(np.sum(v >= top), plan.budget) for v in values])
-                / plan.budget,
+                "recall": np.mean([best.share(v) for v in values]),
             }
         )
     return pd.DataFrame(rows)
