@@ -12,10 +12,12 @@ from serendip.backtest_levels import Best, Hits, notes_on_ties
 from serendip.backtest_plans import Plan, planned
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
-from serendip.core.naming import known
+from serendip.core.naming import known, listed
 from serendip.core.protocols import Policy
 from serendip.engines import Engine
+from serendip.folders.opening import PoolFolder
 from serendip.framing import Columns
+from serendip.label_kinds import LabelKind
 from serendip.loop import expected_random_regret, play
 from serendip.parallel import run_all
 from serendip.policies.started import Started
@@ -24,8 +26,6 @@ from serendip.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from serendip.folders.opening import PoolFolder
 
 Progress = Callable[[int, int], None]
 
@@ -100,13 +100,16 @@ def backtest(
     label: str,
     *,
     budget: int | None = None,
-    policies: Sequence[str] | None = None,
+    policies: str | Sequence[str] | None = None,
     columns: Columns | None = None,
     id: str | None = None,
     batch: int = 1,
     repeats: int = 10,
     seed: int = 0,
     minimize: bool = False,
+    range: tuple[float, float] | None = None,
+    categories: str | Sequence[str] = (),
+    binary: bool = False,
     hit: float | None = None,
     start: int = 0,
     jobs: int | None = 1,
@@ -119,13 +122,17 @@ def backtest(
         frame: The table, one candidate a row, every one labelled; or a pool folder with labels.
         label: The column of the labels.
         budget: T; by default a fifth of the table, and at most 200.
-        policies: Names (see `serendip.spec.POLICIES`); by default all that fit the model.
+        policies: A name or several (see `serendip.spec.POLICIES`); by default, as with none in the
+            list, all that fit the model.
         columns: What the other columns are, and the model.
         id: The column of names; by default rows are named by their number.
         batch: Labels bought at once.
         repeats: Runs of each policy, which differ in their random numbers.
         seed: Of all randomness; the same seed gives the same table whatever `jobs`.
         minimize: Whether smaller labels are better.
+        range: The smallest and the largest label there can be.
+        categories: Labels in words, worst first; they are counted from 0 to 1.
+        binary: Whether every label is 0 or 1.
         hit: Labels at least this good count as hits (at most, with minimize); by default the best
             tenth of the table, or all better than the worst label where these are fewer.
         start: Labels of the budget that are picked at random first, the same for all policies.
@@ -133,8 +140,10 @@ def backtest(
         engine: Where they run; by default on this machine.
         progress: Called with (runs done, runs in all).
     """
-    spec = columns or Columns()
-    plan = planned(frame, label, id, spec, minimize, budget, batch)
+    kind = LabelKind(minimize, range, listed(categories), binary)
+    folder = isinstance(frame, PoolFolder)
+    spec = (columns or Columns()).named(binary=binary, folder=folder)
+    plan = planned(frame, label, id, spec, kind, budget, batch)
     names = _names(policies, spec, len(plan.labels))
     if repeats < 1:
         raise InvalidInput(f"repeats must be at least 1; got {repeats}.")
@@ -144,7 +153,8 @@ def backtest(
             f"budget of {plan.budget}; got {start}."
         )
     players = [Started(POLICIES[name], start) if start else POLICIES[name] for name in names]
-    tasks = [(plan, player, seed + turn) for player in players for turn in range(repeats)]
+    seeds = [seed + turn for turn in np.arange(repeats).tolist()]
+    tasks = [(plan, player, one) for player in players for one in seeds]
     traces: dict[int, tuple[Trace, float]] = {}
     for index, outcome in run_all(_run, tasks, jobs, engine):
         traces[index] = outcome
@@ -168,18 +178,20 @@ def backtest(
         baseline=baseline,
         hit=sign * hits.level + 0.0,  # no negative zero
         random_regrets=tuple(
-            expected_random_regret(plan.labels, step) for step in range(1, plan.budget + 1)
+            expected_random_regret(plan.labels, step)
+            for step in np.arange(1, plan.budget + 1).tolist()
         ),
         random_total=sign * plan.budget * float(plan.labels.mean()),
         notes=(*plan.notes, *notes_on_ties(hits, best, plan.budget, sign)),
     )
 
 
-def _names(policies: Sequence[str] | None, spec: Columns, n: int) -> list[str]:
-    if policies is None:
+def _names(policies: str | Sequence[str] | None, spec: Columns, n: int) -> list[str]:
+    if not policies:
         fitting = _FITTING.get(spec.model, _FITTING_ANY)
         return [name for name in fitting if name != "ens" or n <= _ENS_AT_MOST]
-    return list(dict.fromkeys(known(name, POLICIES, "policy", "policies") for name in policies))
+    wanted = dict.fromkeys(listed(policies))
+    return [known(name, POLICIES, "policy", "policies") for name in wanted]
 
 
 def _run(task: tuple[Plan, Policy[Any], int]) -> tuple[Trace, float]:

@@ -1,6 +1,6 @@
 """Names that people write, checked against those there are."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from serendip.core.errors import InvalidInput
@@ -13,3 +13,8 @@ def known(name: str, names: Mapping[str, object], one: str, many: str) -> str:
     near = get_close_matches(name, names, n=1)
     guess = f" Did you mean {near[0]}?" if near else ""
     raise InvalidInput(f"There is no {one} {name!r}.{guess} The {many} are: {', '.join(names)}.")
+
+
+def listed(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Several names, or one that was written without a list around it."""
+    return (names,) if isinstance(names, str) else tuple(names)
