@@ -19,6 +19,7 @@ from scipy.optimize import minimize
 from serendip.backtest_plans import planned
 from serendip.core.folds import everything
 from serendip.framing import Columns
+from serendip.label_kinds import LabelKind
 from serendip.loop import play
 from serendip.models.gp import GaussianProcessModel
 from serendip.models.kernel_terms import Levels
@@ -60,7 +61,7 @@ def sizes_of(terms, x, y):
 def told(problem):
     """The problem, and the model that knows its sizes."""
     frame = tables(problem)[problem]
-    plan = planned(frame, "y", None, Columns(model="gp"), False, BUDGETS[problem], 1)
+    plan = planned(frame, "y", None, Columns(model="gp"), LabelKind(), BUDGETS[problem], 1)
     x, y = everything(plan.world.pool).x, frame["y"].to_numpy()
     terms = effects(plan.model.groups, x)
     sizes, noise = sizes_of(terms, x, y)

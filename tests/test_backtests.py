@@ -96,6 +96,17 @@ def test_units_of_the_label_do_not_change_the_choices():
     assert plain.steps["id"].tolist() == percent.steps["id"].tolist()
 
 
+def test_one_policy_needs_no_list_and_no_policy_means_all_that_fit():
+    quick = {**QUICK, "budget": 3, "repeats": 1}
+    for named in ("greedy", ["greedy"], ("greedy", "greedy")):
+        result = backtest(FRAME, "yield", **{**quick, "policies": named})
+        assert result.summary["policy"].tolist() == ["greedy"]
+    spec = Columns("linear", features="a")
+    assert backtest(FRAME, "yield", columns=spec, **quick).notes == ()
+    unnamed = backtest(FRAME, "yield", columns=spec, **{**quick, "policies": []})
+    assert {"ids", "ucb", "random"} < set(unnamed.summary["policy"])
+
+
 def test_batches():
     result = backtest(FRAME, "yield", **QUICK, batch=5)
     assert (result.steps.groupby(["policy", "repeat"])["id"].nunique() == 12).all()
@@ -199,7 +210,9 @@ def test_a_pool_folder_gives_what_the_table_gives(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     options = TableOptions(id="name", label="y", dtype="float64")
     import_tables([tmp_path / "t.csv"], tmp_path / "disk", options)
-    asked = {"budget": 6, "policies": ["ids", "greedy"], "repeats": 2}
+    quick = backtest(open_folder(tmp_path / "disk"), "y", budget=1, policies="random", repeats=1)
+    assert quick.model == "linear"  # as in campaigns
+    asked = {"budget": 6, "policies": ["ids", "greedy"], "repeats": 2, "columns": Columns("auto")}
     table = backtest(frame, "y", id="name", **asked)
     for jobs in (1, 2):
         disk = backtest(open_folder(tmp_path / "disk"), "y", jobs=jobs, **asked)

@@ -19,7 +19,7 @@ from serendip.policies.thompson import Thompson
 from serendip.policies.ucb import UCB
 from serendip.policies.uniform import Uniform
 from serendip.pools.dense import DensePool
-from serendip.trace import budget_regret, regret
+from serendip.trace import Trace, budget_regret, regret
 
 WORLD = linear_world(20, 3, 0.5, stream(0, "world"))
 MODEL = LinearModel(3, 1.0, 0.5)
@@ -69,6 +69,8 @@ def test_trace_is_a_tidy_table():
     assert list(frame.columns[:8]) == [
         "policy", "seed", "step", "item", "id", "label", "total", "regret",
     ]  # fmt: skip
+    described = str(Trace.frame.__doc__).splitlines()[0].rpartition(": ")[2].rstrip(".")
+    assert described.split(", ") == [*frame.columns[1:8], "figures"]
     assert len(frame) == 5
     assert frame["total"].iloc[-1] == pytest.approx(trace.total)
     assert frame["id"].tolist() == [ids[item] for item in trace.items]

@@ -28,7 +28,7 @@ def summary_rows(result: "Backtest") -> Rows:
                 _figure(row["total"]),
                 _figure(row["total_se"]),
                 f"{row['hits']:.1f}",
-                f"{row['enrichment']:.2f}",
+                f"{row['enrichment']:.2f}" if np.isfinite(row["enrichment"]) else "–",
                 _figure(row["best"]),
                 f"{100 * row['recall']:.0f} %",
                 f"{1000 * row['seconds_per_ask']:.1f}",
@@ -93,7 +93,8 @@ def _markdown(result: "Backtest", table: str, label: str) -> str:
         f"{result.n} candidates, budget {result.budget}, {result.model} model, {result.repeats} "
         f"repeats, seed {result.seed}. Regret is what the best {result.budget} candidates sum to "
         "less what was found; ± is a standard error over repeats. Hits are labels at least as good "
-        f"as {_figure(result.hit)}; “top found” is the share of the true best {result.budget}.",
+        f"as {_figure(result.hit)}; “top found” is the share of the true best {result.budget}, or "
+        "of all that are better than the worst label, where these are fewer.",
         "",
         f"Lowest regret: **{best['policy']}**, {_figure(best['regret'])} ± "
         f"{_figure(best['regret_se'])}; random choice is expected to have "

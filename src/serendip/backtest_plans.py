@@ -15,7 +15,10 @@ from serendip.environments.world import World
 from serendip.folder_framing import frame_folder
 from serendip.folders.opening import PoolFolder
 from serendip.framing import Columns, frame_problem
+from serendip.label_kinds import LabelKind
 from serendip.tables import ids_of, labels_of
+from serendip.tables.columns import check_complete, known_column
+from serendip.tables.label_cells import numbers_in, written_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,36 +43,47 @@ def planned(
     label: str,
     id_column: str | None,
     spec: Columns,
-    minimize: bool,
+    kind: LabelKind,
     budget: int | None,
     batch: int,
 ) -> Plan:
     """A backtest that may begin; the arguments are those of `backtest`."""
+    sign = -1.0 if kind.minimize else 1.0
     if isinstance(source, PoolFolder):
-        labels = _folder_labels(source, label, id_column, spec, minimize)
-        horizon = _horizon(len(labels), budget, batch)
+        written = _folder_labels(source, label, id_column, spec, kind)
+        horizon = _horizon(len(written), budget, batch)
         own = frame_folder(source, spec)
-        seen, notes = _as_seen(labels, own.unit_labels, spec)
+        seen, notes = _as_seen(written, own.unit_labels, spec, kind)
         world = World(own.pool, PoolOracle(own.pool, seen), seen)
         whole = (*own.notes, *notes)
-        return Plan(world, own.model, labels, source.names, horizon, batch, whole)
-    labels = labels_of(source, label, minimize)
+        return Plan(world, own.model, sign * written, source.names, horizon, batch, whole)
+    written = _table_labels(source, label, kind)
     ids = ids_of(source, id_column)
     not_features = (label,) if id_column is None else (label, id_column)
     framed = frame_problem(source, spec, not_features, ids)
-    horizon = _horizon(len(labels), budget, batch)
-    seen, notes = _as_seen(labels, framed.unit_labels, spec)
+    horizon = _horizon(len(written), budget, batch)
+    seen, notes = _as_seen(written, framed.unit_labels, spec, kind)
     world = table_world(framed.x, seen, ids, framed.adjacency)
-    return Plan(world, framed.model, labels, ids, horizon, batch, (*framed.notes, *notes))
+    whole = (*framed.notes, *notes)
+    return Plan(world, framed.model, sign * written, ids, horizon, batch, whole)
+
+
+def _table_labels(frame: "pd.DataFrame", label: str, kind: LabelKind) -> Floats:
+    """(n,) as the user counts them."""
+    if not kind.declared:
+        return labels_of(frame, label)
+    cells = frame[known_column(frame, label)]
+    check_complete(cells)
+    return np.array(numbers_in(cells, kind.labels))
 
 
 def _folder_labels(
-    folder: PoolFolder, label: str, id_column: str | None, spec: Columns, minimize: bool
+    folder: PoolFolder, label: str, id_column: str | None, spec: Columns, kind: LabelKind
 ) -> Floats:
-    if id_column is not None or spec.features or spec.ignore:
+    if id_column is not None or spec.features or spec.ignore or spec.nominal:
         raise InvalidInput(
             "Ids and features of a pool folder were decided when it was imported; leave --id, "
-            "--features and --ignore out."
+            "--features, --ignore and --nominal out."
         )
     if label != folder.manifest.label:
         raise InvalidInput(
@@ -82,7 +96,10 @@ def _folder_labels(
             f"A replay needs every label; {folder.names[int(unknown[0])]} and {len(unknown) - 1} "
             "more candidates have none."
         )
-    return -labels if minimize else labels
+    if not kind.declared:
+        return labels
+    different, places = np.unique(labels, return_inverse=True)
+    return np.array([written_label(one, kind.labels) for one in different.tolist()])[places]
 
 
 def _horizon(n: int, budget: int | None, batch: int) -> int:
@@ -95,15 +112,24 @@ def _horizon(n: int, budget: int | None, batch: int) -> int:
     return horizon
 
 
-def _as_seen(labels: Floats, unit_labels: bool, spec: Columns) -> tuple[Floats, tuple[str, ...]]:
+def _as_seen(
+    written: Floats, unit_labels: bool, spec: Columns, kind: LabelKind
+) -> tuple[Floats, tuple[str, ...]]:
     """The labels as the model sees them, with what people should know of that."""
+    notes: tuple[str, ...] = ()
+    if kind.categories:
+        numbers = {word: kind.labels.encode(word) for word in kind.categories}
+        counted = ", ".join(f"{word} = {number:.3g}" for word, number in numbers.items())
+        notes = (f"Labels are counted as {counted}.",)
+    labels = kind.label_map().internal(written)
     low, high = float(labels.min()), float(labels.max())
     if max(-low, high) > LARGEST:
         raise InvalidInput(
             f"Labels lie between -{LARGEST:g} and {LARGEST:g}; got {max(low, high, key=abs):g}. "
             "Correct it, or give labels in a larger unit."
         )
-    if not unit_labels or (spec.model == "logistic" and low >= 0 and high <= 1):
-        return labels, ()
+    known = kind.declared or (spec.model == "logistic" and low >= 0 and high <= 1)
+    if known or not unit_labels:
+        return labels, notes
     seen = (labels - low) / (high - low) if high > low else np.zeros(len(labels))
     return seen, ("The model was told the range of the labels, and nothing else of them.",)

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from serendip.backtest_levels import Best, Hits, notes_on_ties
 from serendip.backtest_plans import Plan, planned
 from serendip.core.arguments import whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
-from serendip.core.naming import known
+from serendip.core.naming import known, listed
 from serendip.core.protocols import Policy
 from serendip.engines import Engine
+from serendip.folders.opening import PoolFolder
 from serendip.framing import Columns
+from serendip.label_kinds import LabelKind
 from serendip.loop import expected_random_regret, play
 from serendip.parallel import run_all
 from serendip.policies.started import Started
@@ -24,8 +27,6 @@ from serendip.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from serendip.folders.opening import PoolFolder
 
 Progress = Callable[[int, int], None]
 
@@ -100,13 +101,16 @@ def backtest(
     label: str,
     *,
     budget: int | None = None,
-    policies: Sequence[str] | None = None,
+    policies: str | Sequence[str] | None = None,
     columns: Columns | None = None,
     id: str | None = None,
     batch: int = 1,
     repeats: int = 10,
     seed: int = 0,
     minimize: bool = False,
+    range: tuple[float, float] | None = None,
+    categories: str | Sequence[str] = (),
+    binary: bool = False,
     hit: float | None = None,
     start: int = 0,
     jobs: int | None = 1,
@@ -119,22 +123,28 @@ def backtest(
         frame: The table, one candidate a row, every one labelled; or a pool folder with labels.
         label: The column of the labels.
         budget: T; by default a fifth of the table, and at most 200.
-        policies: Names (see `serendip.spec.POLICIES`); by default all that fit the model.
+        policies: A name or several (see `serendip.spec.POLICIES`); by default, as with none in the
+            list, all that fit the model.
         columns: What the other columns are, and the model.
         id: The column of names; by default rows are named by their number.
         batch: Labels bought at once.
         repeats: Runs of each policy, which differ in their random numbers.
         seed: Of all randomness; the same seed gives the same table whatever `jobs`.
         minimize: Whether smaller labels are better.
+        range: The smallest and the largest label there can be.
+        categories: Labels in words, worst first; they are counted from 0 to 1.
+        binary: Whether every label is 0 or 1.
         hit: Labels at least this good count as hits (at most, with minimize); by default the best
-            tenth of the table.
+            tenth of the table, or all better than the worst label where these are fewer.
         start: Labels of the budget that are picked at random first, the same for all policies.
         jobs: Processes; None for all cores.
         engine: Where they run; by default on this machine.
         progress: Called with (runs done, runs in all).
     """
-    spec = columns or Columns()
-    plan = planned(frame, label, id, spec, minimize, budget, batch)
+    kind = LabelKind(minimize, range, listed(categories), binary)
+    folder = isinstance(frame, PoolFolder)
+    spec = (columns or Columns()).named(binary=binary, folder=folder)
+    plan = planned(frame, label, id, spec, kind, budget, batch)
     names = _names(policies, spec, len(plan.labels))
     repeats, seed, start = whole("repeats", repeats, 1), whole("seed", seed), whole("start", start)
     jobs = None if jobs is None else whole("jobs", jobs, 1)
@@ -144,17 +154,19 @@ def backtest(
             f"budget of {plan.budget}; got {start}."
         )
     players = [Started(POLICIES[name], start) if start else POLICIES[name] for name in names]
-    tasks = [(plan, player, seed + turn) for player in players for turn in range(repeats)]
+    seeds = [seed + turn for turn in np.arange(repeats).tolist()]
+    tasks = [(plan, player, one) for player in players for one in seeds]
     traces: dict[int, tuple[Trace, float]] = {}
     for index, outcome in run_all(_run, tasks, jobs, engine):
         traces[index] = outcome
         if progress is not None:
             progress(len(traces), len(tasks))
     steps = _steps(plan, names, repeats, traces, minimize)
-    level = _hit_level(plan.labels, hit, minimize)
-    summary = _summary(plan, steps, level, minimize)
-    baseline = _baseline(summary)
     sign = -1.0 if minimize else 1.0
+    hits = Hits.of(plan.labels, None if hit is None else sign * hit)
+    best = Best.of(plan.labels, plan.budget)
+    summary = _summary(plan, steps, hits, best, sign)
+    baseline = _baseline(summary)
     return Backtest(
         n=len(plan.labels),
         budget=plan.budget,
@@ -165,20 +177,22 @@ def backtest(
         summary=summary,
         differences=_differences(steps, names, baseline),
         baseline=baseline,
-        hit=sign * level,
+        hit=sign * hits.level + 0.0,  # no negative zero
         random_regrets=tuple(
-            expected_random_regret(plan.labels, step) for step in range(1, plan.budget + 1)
+            expected_random_regret(plan.labels, step)
+            for step in np.arange(1, plan.budget + 1).tolist()
         ),
         random_total=sign * plan.budget * float(plan.labels.mean()),
-        notes=plan.notes,
+        notes=(*plan.notes, *notes_on_ties(hits, best, plan.budget, sign)),
     )
 
 
-def _names(policies: Sequence[str] | None, spec: Columns, n: int) -> list[str]:
-    if policies is None:
+def _names(policies: str | Sequence[str] | None, spec: Columns, n: int) -> list[str]:
+    if not policies:
         fitting = _FITTING.get(spec.model, _FITTING_ANY)
         return [name for name in fitting if name != "ens" or n <= _ENS_AT_MOST]
-    return list(dict.fromkeys(known(name, POLICIES, "policy", "policies") for name in policies))
+    wanted = dict.fromkeys(listed(policies))
+    return [known(name, POLICIES, "policy", "policies") for name in wanted]
 
 
 def _run(task: tuple[Plan, Policy[Any], int]) -> tuple[Trace, float]:
@@ -214,25 +228,19 @@ def _steps(
     return pd.concat(tables, ignore_index=True)
 
 
-def _hit_level(labels: Floats, hit: float | None, minimize: bool) -> float:
-    if hit is None:
-        return float(np.quantile(labels, 0.9))
-    return -hit if minimize else hit
-
-
-def _summary(plan: Plan, steps: "pd.DataFrame", level: float, minimize: bool) -> "pd.DataFrame":
+def _summary(
+    plan: Plan, steps: "pd.DataFrame", hits: Hits, best: Best, sign: float
+) -> "pd.DataFrame":
     import pandas as pd
 
-    sign = -1.0 if minimize else 1.0
-    share = float(np.mean(plan.labels >= level))
-    top = float(np.sort(plan.labels)[::-1][plan.budget - 1])
+    share = hits.n / len(plan.labels)
     rows = []
     for policy, mine in steps.groupby("policy", sort=False):
         runs = [run for _, run in mine.groupby("repeat")]
         regret = np.array([run["regret"].iloc[-1] for run in runs])
         total = np.array([run["total"].iloc[-1] for run in runs])
         values = [sign * run["label"].to_numpy() for run in runs]
-        hits = np.array([np.sum(v >= level) for v in values], dtype=float)
+        n_hits = np.mean([hits.among(v) for v in values])
         rows.append(
             {
                 "policy": policy,
@@ -241,11 +249,10 @@ def _summary(plan: Plan, steps: "pd.DataFrame", level: float, minimize: bool) ->
                 "total": total.mean(),
                 "total_se": _standard_error(total),
                 "seconds_per_ask": np.mean([run["seconds"].iloc[0] for run in runs]),
-                "hits": hits.mean(),
-                "enrichment": hits.mean() / (plan.budget * share) if share > 0 else np.nan,
+                "hits": n_hits,
+                "enrichment": n_hits / (plan.budget * share) if share > 0 else np.nan,
                 "best": np.mean([sign * v.max() for v in values]),
-                "recall": np.mean([min(np.sum(v >= top), plan.budget) for v in values])
-                / plan.budget,
+                "recall": np.mean([best.share(v) for v in values]),
             }
         )
     return pd.DataFrame(rows)

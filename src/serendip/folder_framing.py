@@ -51,6 +51,7 @@ class WithoutConstant:
 
 def frame_folder(folder: PoolFolder, spec: Columns) -> FramedFolder:
     """What a model needs of a pool folder."""
+    spec = spec.named(folder=True)
     manifest = folder.manifest
     fitting = ["linear", "logistic", "sparse"]
     if manifest.kind != FINGERPRINTS:

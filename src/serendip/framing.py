@@ -34,7 +34,7 @@ class Columns:
     """What the columns of a table are to a model."""
 
     model: str = ""
-    """By default what fits: see `usual_model`."""
+    """By default what fits: see `named`."""
     features: tuple[str, ...] | None = None
     """Columns to use; None for all but the label, the id and those ignored."""
     ignore: tuple[str, ...] = ()
@@ -51,20 +51,26 @@ class Columns:
     """Graph: a table with two columns of ids, one row an edge."""
 
     def __post_init__(self) -> None:
-        if not self.model:
-            usual = usual_model(self.rows, self.columns, self.edges)
-            object.__setattr__(self, "model", usual)
-        known(self.model, MODELS, "model", "models")
-        if (self.model == "low-rank") != (bool(self.rows) and bool(self.columns)):
+        for name in ("features", "ignore", "nominal"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, (getattr(self, name),))
+        model = self.model or usual_model(self.rows, self.columns, self.edges)
+        known(model, MODELS, "model", "models")
+        if (model == "low-rank") != (bool(self.rows) and bool(self.columns)):
             raise InvalidInput(
                 "The low-rank model needs --rows and --columns, the columns of the table that "
                 "name the row and the column of the matrix; other models take neither."
             )
-        if (self.model == "graph") != (self.edges is not None):
+        if (model == "graph") != (self.edges is not None):
             raise InvalidInput(
                 "The graph model needs --edges, a table of two columns of ids; "
                 "other models do not take one."
             )
+
+    def named(self, *, binary: bool = False, folder: bool = False) -> "Columns":
+        """The same, with the model that fits where none was named; see `usual_model`."""
+        usual = usual_model(self.rows, self.columns, self.edges, binary=binary, folder=folder)
+        return self if self.model else replace(self, model=usual)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +100,7 @@ def frame_problem(
         not_features: Columns that must not become features: the label and the id.
         ids: (n,) names of the candidates, which the edges of a graph refer to.
     """
+    spec = spec.named()
     if spec.model == "low-rank":
         return _matrix(frame, spec, not_features)
     if spec.model == "graph":

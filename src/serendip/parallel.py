@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from serendip.core.errors import SerendipError
 from serendip.core.threads import n_cores, one_blas_thread
 from serendip.engines import Engine
-from serendip.workers import keep_to_cores, leave_with_parent
+from serendip.workers import check_guard, keep_to_cores, leave_if_starting, leave_with_parent
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -43,6 +44,7 @@ def run_all(
             for index, task in enumerate(tasks):
                 yield index, work(task)
         return
+    leave_if_starting()
     left = dict(enumerate(tasks))
     for _ in range(_LIVES):
         try:
@@ -59,13 +61,23 @@ def run_all(
 
 
 def _finished(work: Callable[[T], R], tasks: dict[int, T], jobs: int) -> Iterator[tuple[int, R]]:
+    others = set(active_children())
+    started: set[BaseProcess] = set()
     pool = ProcessPoolExecutor(
         min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=ready
     )
     try:
-        waiting = {pool.submit(work, task): index for index, task in tasks.items()}
+        waiting = {}
+        for index, task in tasks.items():
+            waiting[pool.submit(work, task)] = index
+            if len(started) < jobs:
+                started |= set(active_children()) - others
         for done in as_completed(waiting):
             yield waiting[done], done.result()
+    except BrokenProcessPool:
+        pool.shutdown()  # all have ended, and their exit codes are known
+        check_guard(started)
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -61,7 +61,7 @@ class Trace:
     def frame(
         self, truth: Floats | None = None, ids: Names | None = None, **columns: object
     ) -> "DataFrame":
-        """A tidy table, one row a step: t, item, id, label, total, regret, figures.
+        """A tidy table, one row a step: seed, step, item, id, label, total, regret, figures.
 
         Args:
             truth: (n,) f_θ(x) of the whole pool, where it is known: adds the regret.

@@ -1,11 +1,38 @@
-"""What a process that works for another does first: keep to its cores, and leave when it does."""
+"""What processes that work for another need: a script that can be imported, cores, a parent."""
 
 import os
-from collections.abc import Callable
-from multiprocessing import parent_process
+from collections.abc import Callable, Iterable
+from multiprocessing import current_process, parent_process
+from multiprocessing.process import BaseProcess
 from threading import Thread
 
+from serendip.core.errors import SerendipError
 from serendip.core.threads import one_blas_thread
+
+_NO_GUARD = 77
+"""Exit code of a process that was about to start the work of its script all over."""
+
+
+def leave_if_starting() -> None:
+    """Ends this process where it is still importing the script that started it.
+
+    A worker process imports that script first. What stands there without a guard runs once more,
+    in the worker, and would start workers of its own. To be called before any are started.
+    """
+    if getattr(current_process(), "_inheriting", False):  # set by multiprocessing until then
+        os._exit(_NO_GUARD)
+
+
+def check_guard(processes: Iterable[BaseProcess]) -> None:
+    """Says so where processes ended in `leave_if_starting`."""
+    for process in processes:
+        process.join(10.0)
+        if process.exitcode == _NO_GUARD:
+            raise SerendipError(
+                "The script has no guard: worker processes import it, and would run all of it "
+                'again. Write `if __name__ == "__main__":` before what it does, and indent that '
+                "below it."
+            )
 
 
 def keep_to_cores(n_threads: int) -> None:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from campaigns.screens import settings
 from serendip.campaigns import Campaign
-from serendip.campaigns.cells import check_free, harmless, original, plain_text, write_table
+from serendip.campaigns.cells import check_free, harmless, plain_text, write_table
 from serendip.core.errors import InvalidInput
 from serendip.tables import read_table
+from serendip.tables.label_cells import original
 
 EVIL = [
     "=cmd|' /C calc'!A0",

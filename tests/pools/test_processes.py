@@ -190,7 +190,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
         [sys.executable, script], capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode == 1
-    assert "must do so under `if __name__ == '__main__':`" in done.stderr.splitlines()[-1]
+    assert 'Write `if __name__ == "__main__":` before what it does' in done.stderr.splitlines()[-1]
     assert list(tmp_path.glob("*.npy")) == []
 
 

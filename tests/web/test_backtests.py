@@ -1,6 +1,7 @@
 """Backtests over REST: started, followed, cancelled, read; of tables and of campaigns."""
 
 import json
+import re
 
 import httpx
 import numpy as np
@@ -85,6 +86,62 @@ def test_a_campaign_is_replayed_on_its_own_labels(client):
     assert events(client, id)[-1][1]["state"] == "done"
     made = client.get(f"{API}/{id}/result").json()
     assert (made["n"], made["label"], made["title"]) == (20, "yield", "replayed")
+
+
+def in_words(score):
+    return ["high" if one > 0.5 else "low" for one in score]
+
+
+def done(client, id):
+    """The result of a backtest that must come to an end well."""
+    last = events(client, id)[-1][1]
+    assert last["state"] == "done", last
+    return client.get(f"{API}/{id}/result").json()
+
+
+@pytest.mark.parametrize(
+    ("said", "model", "labels"),
+    [
+        ({"binary": True}, "logistic", lambda score: (score > 0.5).astype(int)),
+        ({"categories": ["low", "high"]}, "auto", in_words),
+        ({"range": [-9, 9]}, "auto", lambda score: score),
+    ],
+)
+def test_labels_of_every_kind(client, said, model, labels):
+    frame = labelled()
+    text = frame.assign(y=labels(frame["y"])).to_csv(index=False)
+    table = client.post("/api/v1/tables", files={"file": ("t.csv", text)}).json()["table"]
+    body = {"table": table, "label": "y", "id": "code", "budget": 4, "repeats": 1, **said}
+    started = client.post(API, json={**body, "policies": ["greedy"]})
+    assert done(client, started.json()["id"])["model"] == model
+    both = client.post(API, json={**body, "binary": True, "range": [0, 1]})
+    assert both.status_code == 422
+    assert "give one of the three" in both.json()["detail"]
+    page = client.get(f"/backtest/{table}").text
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    form = {"csrf_token": token, "better": "larger", "policy": "greedy", "model": ""}
+    kinds = {"binary": "binary", "categories": "words", "range": "number"}
+    form |= {"kind": kinds[next(iter(said))], "words": "low, high", "low": "-9", "high": "9"}
+    form |= {"budget": "4", "repeats": "1", "batch": "1"}
+    form |= {f"role-{place}": role for place, role in enumerate(["id", *3 * ["number"], "label"])}
+    answer = client.post(f"/backtest/{table}", data=form)
+    assert answer.status_code == 303, answer.text
+    assert done(client, answer.headers["location"].rpartition("/")[2])["model"] == model
+    refused = client.post(f"/backtest/{table}", data={**form, "kind": "number", "high": "-20"})
+    assert refused.status_code == 422
+    assert "low &lt; high" in refused.text
+
+
+def test_a_campaign_in_words_is_replayed_in_words(client):
+    begin(client, "worded", n=30, categories=["low", "high"])
+    told = {f"c{k:03d}": "high" if k % 3 else "low" for k in range(20)}
+    client.post("/api/v1/campaigns/worded/tell", json={"results": told})
+    body = {"campaign": "worded", "repeats": 1, "budget": 3, "policies": ["greedy"]}
+    made = done(client, client.post(API, json=body).json()["id"])
+    assert "Labels are counted as low = 0, high = 1." in made["notes"]
+    refused = client.post(API, json={**body, "binary": True})
+    assert refused.status_code == 422
+    assert "leave range, categories and binary out" in refused.json()["detail"]
 
 
 def test_a_backtest_can_be_cancelled(client, table):

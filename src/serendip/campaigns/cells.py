@@ -1,7 +1,7 @@
 """Tables out: cells that a spreadsheet would run as formulas are made plain text.
 
 A text that begins with =, +, - or @ and is no number gets an apostrophe in front, which is what
-spreadsheets themselves use; `original` takes it away again.
+spreadsheets themselves use; `original` of `tables.label_cells` takes it away again.
 """
 
 import math
@@ -19,17 +19,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FORMULA = re.compile(r"\s*'*[=+\-@\t\r\n＝＋－＠]")
-_QUOTED = re.compile(r"'\s*'*[=+\-@\t\r\n＝＋－＠]")
 
 
 def plain_text(text: str) -> str:
     """The text, with an apostrophe in front where a spreadsheet would take it for a formula."""
     return f"'{text}" if _FORMULA.match(text) and not is_number(text) else text
-
-
-def original(text: str) -> str:
-    """The text that `plain_text` was given."""
-    return text[1:] if _QUOTED.match(text) else text
 
 
 def harmless(frame: "pd.DataFrame") -> "pd.DataFrame":

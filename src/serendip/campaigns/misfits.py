@@ -154,7 +154,8 @@ _ALL_KNOWN = (
 
 
 def _wrong_label(column: "Column", kind: _Kind) -> Wrong:
-    from serendip.campaigns.results import EXCLUDED, FAILED, word_of, written_label
+    from serendip.campaigns.results import EXCLUDED, FAILED, word_of
+    from serendip.tables.label_cells import written_label
 
     if kind.replayed:
         yield from _gaps(column, "Empty; a replay needs the result of every row.")

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
-from serendip.campaigns.view import CampaignView, LabelMap, Measured
+from serendip.campaigns.view import CampaignView, Measured
 from serendip.core.data import Choice, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
@@ -21,6 +21,7 @@ from serendip.core.threads import one_blas_thread
 from serendip.engines import Engine, executor_on
 from serendip.folder_framing import frame_folder
 from serendip.framing import frame_problem
+from serendip.label_kinds import LabelMap
 from serendip.loop import suggest
 from serendip.policies.batch import pretended
 from serendip.pools.dense import DensePool

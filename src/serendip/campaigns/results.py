@@ -1,18 +1,17 @@
 """Results as people write them: read from a table, checked, and turned into events."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from serendip.campaigns.candidates import Candidates
-from serendip.campaigns.cells import original
 from serendip.campaigns.events import Corrected, Event, Excluded, Failed, KnownLabel, Told
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.core.errors import AlreadyLabelled, InvalidInput
-from serendip.core.labels import Continuous, Labels, Ordered
-from serendip.tables.columns import known_column, numbers_of, row_number
+from serendip.tables.columns import known_column, row_number
+from serendip.tables.label_cells import numbers_in, original, written_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +74,7 @@ def read_results(
     shown_by = plain[SEEN_WITH].tolist() if SEEN_WITH in plain.columns else [None] * len(plain)
     words = [word_of(cell) for cell in cells.tolist()]
     labelled = [at for at, word in enumerate(words) if word not in ("", *FAILED, *EXCLUDED)]
-    values = _labels(cells.iloc[labelled], settings)
+    values = numbers_in(cells.iloc[labelled], settings.labels, (FAILED[0], EXCLUDED[0]))
     numbers = dict(zip(labelled, values, strict=True))
     found: dict[str, Outcome] = {}
     sides: list[tuple[str, KnownLabel, str]] = []
@@ -118,49 +117,9 @@ def word_of(cell: object) -> str:
     return "" if text in ("<NA>", "NaT") else original(text).lower()
 
 
-def _labels(cells: "pd.Series[Any]", settings: Settings) -> list[float]:
-    """The numbers that written labels stand for."""
-    kind = settings.labels
-    written: Iterable[Any] = cells.tolist()
-    if isinstance(kind, Continuous):
-        plain = cells.map(lambda cell: original(cell) if isinstance(cell, str) else cell)
-        numbers = (
-            numbers_of(plain, f"; or write {FAILED[0]} or {EXCLUDED[0]}") if len(cells) else ()
-        )
-        if numbers is None:
-            raise InvalidInput(
-                f"Labels must be numbers, {FAILED[0]} or {EXCLUDED[0]}; column "
-                f"{settings.label!r} holds {cells.iloc[0]!r} in row {row_number(cells, 0)}."
-            )
-        written = numbers
-    found = []
-    for at, cell in enumerate(written):
-        try:
-            found.append(label_of(cell, settings))
-        except InvalidInput as problem:
-            said = str(problem).rstrip(".")
-            raise InvalidInput(f"{said} (row {row_number(cells, at)}).") from None
-    return found
-
-
 def label_of(written: object, settings: Settings) -> float:
     """The number a written label stands for."""
     return written_label(written, settings.labels)
-
-
-def written_label(written: object, labels: Labels) -> float:
-    """The number that stands for what was written, of a kind of label."""
-    in_words = isinstance(labels, Ordered)
-    if isinstance(written, float) and in_words and written.is_integer():
-        written = int(written)
-    if isinstance(written, str):
-        written = original(written.strip())
-        if not in_words:
-            from serendip.tables.numerals import reading_of
-
-            style = reading_of([written]).style()
-            written = style.plain(written) if style is not None else written
-    return labels.encode(written) + 0.0  # no negative zero
 
 
 def _candidate(written: object, candidates: Candidates, where: str) -> str:

@@ -4,7 +4,6 @@ Whether the pool has the columns, and whether model and policy exist and go toge
 when the campaign begins (`beginning.prepared`); nothing heavy is imported here.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from serendip.campaigns.errors import StoreDamaged
 from serendip.campaigns.wire import SETTINGS, todays
 from serendip.core.errors import InvalidInput
-from serendip.core.labels import Binary, Continuous, Labels, Ordered
+from serendip.core.labels import Labels
+from serendip.label_kinds import LabelKind, LabelMap
 from serendip.model_names import usual_model
 
 if TYPE_CHECKING:
-    from serendip.campaigns.view import LabelMap
     from serendip.framing import Columns
 
 _NAME = re.compile(r"[^\W_][\w .+-]{0,79}", re.UNICODE)
@@ -105,49 +104,31 @@ class Settings:
                 raise InvalidInput(f"{name} must name a column; got {value!r}.")
         if self.missing not in ("error", "impute"):
             raise InvalidInput(f"missing must be 'error' or 'impute'; got {self.missing!r}.")
-        kinds = [self.range is not None, bool(self.categories), self.binary]
-        if sum(kinds) > 1:
-            raise InvalidInput(
-                "Labels have a range, or are categories, or are binary; give one of the three."
-            )
-        if self.range is not None and not all(math.isfinite(end) for end in self.range):
-            raise InvalidInput(f"A range needs two finite numbers; got {self.range}.")
-        for word in self.categories:
-            if not word or word.lower() in ("failed", "excluded"):
-                raise InvalidInput(
-                    f"A category cannot be called {word!r}, which means something else in a table "
-                    "of results; choose another word."
-                )
-        if self.categories and self.minimize:
-            raise InvalidInput(
-                "Categories are ordered worst first, so minimize has no meaning; write them the "
-                "other way round instead."
-            )
+        kind = self.label_kind  # refuses what does not go together
         if self.smiles is not None and self.model in ("low-rank", "graph"):
             raise InvalidInput(
                 f"Molecules need a model of features, such as auto; got {self.model!r}."
             )
-        if self.model == "logistic" and not any(kinds):
+        if self.model == "logistic" and not kind.declared:
             raise InvalidInput(
                 "The logistic model needs to know the range of the labels; add --range LOW HIGH, "
                 "--categories or --binary."
             )
-        self.labels  # noqa: B018  # refuses a range that is none
+
+    @property
+    def label_kind(self) -> LabelKind:
+        """What was said of the labels."""
+        return LabelKind(self.minimize, self.range, self.categories, self.binary)
 
     @property
     def labels(self) -> Labels:
         """What may be written as a label."""
-        if self.binary:
-            return Binary()
-        if self.categories:
-            return Ordered(self.categories)
-        low, high = self.range or (None, None)
-        return Continuous(low, high)
+        return self.label_kind.labels
 
     @property
     def bounds(self) -> tuple[float, float] | None:
         """The least and the largest label there can be, where that was said."""
-        return (0.0, 1.0) if self.binary or self.categories else self.range
+        return self.label_kind.bounds
 
     @property
     def frame_columns(self) -> "Columns":
@@ -166,7 +147,7 @@ class Settings:
             edges=self.edges,
         )
 
-    def label_map(self, unit_labels: bool) -> "LabelMap":
+    def label_map(self, unit_labels: bool) -> LabelMap:
         """Between the user's labels and the model's, where larger is better.
 
         Where the range of the labels is known, the model sees it as [0, 1].
@@ -174,18 +155,13 @@ class Settings:
         Args:
             unit_labels: Whether the model needs labels in [0, 1].
         """
-        from serendip.campaigns.view import LabelMap
-
-        declared = self.range is not None or bool(self.categories) or self.binary
-        if unit_labels and not declared:
+        kind = self.label_kind
+        if unit_labels and not kind.declared:
             raise InvalidInput(
                 f"The {self.model} model needs to know the range of the labels; "
                 "add --range LOW HIGH, --categories or --binary."
             )
-        if not declared:
-            return LabelMap(0.0, -1.0 if self.minimize else 1.0)
-        low, high = self.range or (0.0, 1.0)
-        return LabelMap(high, low - high) if self.minimize else LabelMap(low, high - low)
+        return kind.label_map()
 
     def as_json(self) -> dict[str, Any]:
         """Plain values by the words of `wire.SETTINGS`, as they go into the log."""

@@ -10,41 +10,10 @@ from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Names, Pool, Posterior
+from serendip.label_kinds import LabelMap
 
 if TYPE_CHECKING:
     from serendip.campaigns.candidates import Candidates
-
-
-@dataclass(frozen=True, slots=True)
-class LabelMap:
-    """Between the user's labels and those the model sees, where larger is better.
-
-        user = offset + factor · internal
-
-    The factor is negative where smaller labels are better.
-    """
-
-    offset: float = 0.0
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.offset) and np.isfinite(self.factor) and self.factor != 0):
-            raise InvalidInput(
-                f"A label map needs a finite offset and a factor other than zero; "
-                f"got {self.offset} and {self.factor}."
-            )
-
-    def internal(self, value: float) -> float:
-        """What the model sees for a label of the user."""
-        return (value - self.offset) / self.factor
-
-    def user(self, value: float) -> float:
-        """What the user sees for a label of the model."""
-        return self.offset + self.factor * value
-
-    def user_width(self, width: float) -> float:
-        """A width (a standard deviation, a half interval) in the user's units."""
-        return abs(self.factor) * width
 
 
 @dataclass(frozen=True, slots=True)

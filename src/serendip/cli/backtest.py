@@ -11,7 +11,19 @@ import typer
 from serendip.cli.campaign_options import MODEL_HELP
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
 from serendip.cli.show import Format
-from serendip.cli.table_options import Edges, Features, Id, Ignore, MatrixColumns, Rank, Rows
+from serendip.cli.table_options import (
+    Binary,
+    Categories,
+    Edges,
+    Features,
+    Id,
+    Ignore,
+    MatrixColumns,
+    Nominal,
+    Range,
+    Rank,
+    Rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +54,7 @@ def backtest(
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "",
     features: Features = None,
     ignore: Ignore = None,
+    nominal: Nominal = None,
     id: Id = None,
     rows: Rows = None,
     columns: MatrixColumns = None,
@@ -53,6 +66,9 @@ def backtest(
     minimize: Annotated[
         bool, typer.Option("--minimize", help="Smaller labels are better.")
     ] = False,
+    range: Range = None,
+    categories: Categories = None,
+    binary: Binary = None,
     hit: Annotated[
         float | None, typer.Option(help="Labels at least this good are hits. Default: best tenth.")
     ] = None,
@@ -88,9 +104,10 @@ def backtest(
     else:
         frame = read_table(table)
     spec = Columns(
-        model=model or ("linear" if table.is_dir() else ""),
+        model=model,
         features=tuple(features) if features else None,
         ignore=tuple(ignore or ()),
+        nominal=tuple(nominal or ()),
         missing=missing.value,
         rows=tuple(rows or ()),
         columns=tuple(columns or ()),
@@ -109,6 +126,9 @@ def backtest(
             repeats=repeats,
             seed=seed,
             minimize=minimize,
+            range=range,
+            categories=[word.strip() for word in categories.split(",")] if categories else (),
+            binary=bool(binary),
             hit=hit,
             start=start,
             jobs=jobs,

@@ -18,7 +18,19 @@ from serendip.cli.campaign_options import (
 )
 from serendip.cli.engine_options import Address, PoolEngine, ScanWith, Shards
 from serendip.cli.show import Format
-from serendip.cli.table_options import Edges, Features, Id, Ignore, MatrixColumns, Rank, Rows
+from serendip.cli.table_options import (
+    Binary,
+    Categories,
+    Edges,
+    Features,
+    Id,
+    Ignore,
+    MatrixColumns,
+    Nominal,
+    Range,
+    Rank,
+    Rows,
+)
 
 
 def init(
@@ -37,13 +49,9 @@ def init(
     minimize: Annotated[
         bool | None, typer.Option("--minimize", help="Smaller labels are better.")
     ] = None,
-    range: Annotated[
-        tuple[float, float] | None, typer.Option(help="The smallest and largest label possible.")
-    ] = None,
-    categories: Annotated[
-        str | None, typer.Option(help="Labels in words, worst first: low,medium,high.")
-    ] = None,
-    binary: Annotated[bool | None, typer.Option("--binary", help="Every label is 0 or 1.")] = None,
+    range: Range = None,
+    categories: Categories = None,
+    binary: Binary = None,
     model: Annotated[str | None, typer.Option(help=MODEL_HELP)] = None,
     policy: Annotated[str | None, typer.Option(help="Who chooses. Default: ids.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of all randomness. Default: 0.")] = None,
@@ -60,9 +68,7 @@ def init(
     edges: Edges = None,
     features: Features = None,
     ignore: Ignore = None,
-    nominal: Annotated[
-        list[str] | None, typer.Option(help="A column of numbers that are names; repeat for more.")
-    ] = None,
+    nominal: Nominal = None,
     missing: Annotated[
         str | None, typer.Option(help="Empty feature cells: error (the default) or impute.")
     ] = None,

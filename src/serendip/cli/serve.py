@@ -41,7 +41,9 @@ def serve(
             "run pip install 'serendip[web]'."
         ) from None
     from serendip.web.settings import ServeSettings
+    from serendip.workers import leave_if_starting
 
+    leave_if_starting()  # before it would find its own address in use
     settings = ServeSettings(store=store, host=host, port=port, token=token).guarded()
     with _listening(host, port) as listening:
         app = create_app(settings)

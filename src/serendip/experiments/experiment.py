@@ -1,12 +1,11 @@
 """An experiment: settings × policies × seeds, in parallel, kept on disk, continued if stopped."""
 
 import hashlib
-import inspect
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import numpy as np
 from serendip.core.protocols import Model, Policy
 from serendip.engines import Engine
 from serendip.environments.world import World
+from serendip.experiments.provenance import Unknown, provenance
 from serendip.loop import play
 from serendip.parallel import run_all
 from serendip.trace import budget_regret
@@ -43,7 +43,8 @@ class Experiment:
     """What the settings vary, as the axis of the summary says it: d, σ², …"""
     settings: tuple[float | str, ...]
     task: Callable[[Any, int], Task]
-    """(setting, seed) → what to play. A function of a module, so that it can travel."""
+    """(setting, seed) → what to play; with several jobs a function of a module, so that it can
+    travel."""
     policies: Mapping[str, Policy[Any]]
     repeats: int = 20
     quick_repeats: int = 4
@@ -63,28 +64,29 @@ class Cell:
     policy: str
     seed: int
 
-    @property
-    def key(self) -> str:
-        """Names everything the result depends on, so that a kept result is never the wrong one."""
-        described = (
-            self.experiment.name,
-            str(self.setting),
-            self.policy,
-            repr(self.experiment.policies[self.policy]),
-            self.seed,
-            _source(self.experiment.task),
-        )
+    def key(self, provenance: str) -> str:
+        """Names everything the result depends on, so that a kept result is never the wrong one.
+
+        Args:
+            provenance: Of the task and the policy.
+        """
+        described = (self.experiment.name, str(self.setting), self.policy, self.seed, provenance)
         return hashlib.blake2b(json.dumps(described).encode(), digest_size=12).hexdigest()
 
 
-@lru_cache(maxsize=32)
-def _source(task: Callable[[Any, int], Task]) -> str:
-    """A digest of all code a run depends on: what was changed is run anew."""
-    root = Path(inspect.getfile(Task)).parents[1]
-    folders = ("core", "models", "policies", "pools", "environments")
-    texts = [root / "loop.py", Path(inspect.getfile(task))]
-    texts += [path for folder in folders for path in sorted((root / folder).glob("*.py"))]
-    return hashlib.blake2b(b"".join(text.read_bytes() for text in texts)).hexdigest()
+def _provenances(experiment: Experiment) -> dict[str, str]:
+    """By policy, where the results come from; without those of which that cannot be known."""
+    found = {}
+    for name, policy in experiment.policies.items():
+        try:
+            found[name] = provenance(experiment.task, policy)
+        except Unknown as problem:
+            warnings.warn(
+                f"Runs of {experiment.name!r} with policy {name!r} are not kept, and are run anew "
+                f"each time, for nobody can know when this changes: {problem}.",
+                stacklevel=3,
+            )
+    return found
 
 
 def cells_of(
@@ -130,7 +132,8 @@ def run_experiment(
     """The tidy table of all runs; finished ones are read back from `folder`, the rest are run.
 
     Each run is kept as soon as it ends, so a run that was killed continues where it stopped and
-    ends with the same table.
+    ends with the same table. A run is read back only where nothing it depends on has changed: see
+    `provenance`.
     """
     import pandas as pd
 
@@ -141,10 +144,16 @@ def run_experiment(
     cells = cells_of(experiment, count, settings, first_seed)
     kept = folder / experiment.name / "runs"
     kept.mkdir(parents=True, exist_ok=True)
+    known = _provenances(experiment)
+    places = {
+        index: kept / f"{cell.key(known[cell.policy])}.parquet"
+        for index, cell in enumerate(cells)
+        if cell.policy in known
+    }
     tables: dict[int, DataFrame] = {}
     missing: list[int] = []
-    for index, cell in enumerate(cells):
-        found = _read_back(kept / f"{cell.key}.parquet")
+    for index in range(len(cells)):
+        found = _read_back(places[index]) if index in places else None
         if found is None:
             missing.append(index)
         else:
@@ -153,7 +162,8 @@ def run_experiment(
         progress(len(tables), len(cells))
     for done, table in run_all(run_cell, [cells[index] for index in missing], jobs, engine):
         index = missing[done]
-        _keep(table, kept / f"{cells[index].key}.parquet")
+        if index in places:
+            _keep(table, places[index])
         tables[index] = table
         if progress is not None:
             progress(len(tables), len(cells))

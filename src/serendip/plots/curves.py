@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from serendip.core.naming import listed
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -58,11 +60,11 @@ def draw_curves(
     panel: "Axes",
     steps: "DataFrame",
     column: str,
-    policies: Sequence[str],
+    policies: str | Sequence[str],
     run: str = "seed",
 ) -> None:
     """The mean of a column over runs against the step, with a band of two standard errors."""
-    for policy in policies:
+    for policy in listed(policies):
         mine = steps[steps["policy"] == policy]
         table = mine.pivot_table(index="step", columns=run, values=column).to_numpy()
         step = np.sort(mine["step"].unique())
@@ -90,11 +92,11 @@ def draw_summary(
     panel: "Axes",
     summary: "DataFrame",
     settings: Sequence[str],
-    policies: Sequence[str],
+    policies: str | Sequence[str],
     parameter: str,
 ) -> None:
     """Final regret with error bars against the setting, on a logarithmic scale."""
-    for policy in policies:
+    for policy in listed(policies):
         mine = summary[summary["policy"] == policy].set_index("setting")
         rows = [setting for setting in settings if setting in mine.index]
         places = [settings.index(setting) for setting in rows]

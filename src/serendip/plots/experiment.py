@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from serendip.core.naming import listed
 from serendip.plots.curves import (
     add_legend,
     draw_curves,
@@ -21,7 +22,7 @@ def experiment_figure(
     parameter: str,
     steps: "DataFrame",
     summary: "DataFrame",
-    policies: Sequence[str],
+    policies: str | Sequence[str],
 ) -> "Figure":
     """Regret curves with bands for each setting, then regret at T against the setting."""
     settings = list(dict.fromkeys(steps["setting"]))
@@ -43,7 +44,7 @@ def experiment_figure(
 def backtest_figure(
     title: str,
     steps: "DataFrame",
-    policies: Sequence[str],
+    policies: str | Sequence[str],
     random_regret: Sequence[float],
     random_total: Sequence[float],
 ) -> "Figure":
@@ -52,7 +53,7 @@ def backtest_figure(
     for panel, column, name in zip(
         panels, ("regret", "total"), ("regret", "sum of labels"), strict=True
     ):
-        learning = [policy for policy in policies if policy != "random"]
+        learning = [policy for policy in listed(policies) if policy != "random"]
         draw_curves(panel, steps, column, learning, run="repeat")
         reference = random_regret if column == "regret" else random_total
         panel.plot(

@@ -26,7 +26,7 @@ from serendip.core.protocols import Reduction
 from serendip.core.threads import n_threads
 from serendip.pools.sharded import LIVES, Shard, lost, shard_bounds
 from serendip.pools.sources import ArraySource, FileSource, Source
-from serendip.workers import keep_to_cores, leave_with_parent
+from serendip.workers import check_guard, keep_to_cores, leave_if_starting, leave_with_parent
 
 R = TypeVar("R")
 
@@ -140,6 +140,8 @@ class ProcessExecutor:
                 self._replace(place, losses)
 
     def _replace(self, place: int, losses: list[int]) -> None:
+        if not self._begun:
+            check_guard([self._workers[place].process])
         self._workers[place].end()
         losses[place] += 1
         if losses[place] >= LIVES:
@@ -150,6 +152,7 @@ class ProcessExecutor:
         self._workers[place] = self._started(place)
 
     def _started(self, place: int) -> "_Worker":
+        leave_if_starting()
         source, start = self._parts[place]
         context = get_context("spawn")
         here, there = context.Pipe()
@@ -166,7 +169,7 @@ class ProcessExecutor:
 
 _NOT_BEGUN = SerendipError(
     f"A process of the pool ended {LIVES} times before it was ready, most likely for want of "
-    "memory. A script that starts processes must do so under `if __name__ == '__main__':`."
+    "memory."
 )
 
 _OPEN = pickle.dumps((b"", None))

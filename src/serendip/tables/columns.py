@@ -32,11 +32,8 @@ def labels_of(
     """
     labels = frame[known_column(frame, column)]
     gaps = np.flatnonzero(labels.isna())
-    if require_all and len(gaps):
-        raise InvalidInput(
-            f"Column {column!r} has no label in {row_list(frame, gaps)}; fill in the labels, "
-            "or remove the rows."
-        )
+    if require_all:
+        check_complete(labels)
     values = np.full(len(frame), np.nan) if len(gaps) == len(frame) else numbers_of(labels)
     if values is None:
         written = [(p, v) for p, v in enumerate(labels.tolist()) if p not in set(gaps)]
@@ -47,6 +44,16 @@ def labels_of(
         )
     check_finite(labels, values)
     return -values if minimize else values
+
+
+def check_complete(labels: "Column") -> None:
+    """Refuses a column of labels with empty cells."""
+    gaps = np.flatnonzero(labels.isna())
+    if len(gaps):
+        raise InvalidInput(
+            f"Column {labels.name!r} has no label in {row_list(labels, gaps)}; fill in the labels, "
+            "or remove the rows."
+        )
 
 
 def ids_of(frame: "pd.DataFrame", column: str | None = None) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 from serendip.core.errors import SerendipError
 from serendip.web.problems import Refused
+from serendip.workers import check_guard, leave_if_starting
 
 T = TypeVar("T")
 Heard = Callable[[Any], None]
@@ -76,6 +77,7 @@ class Lane:
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._closing = False
+        leave_if_starting()
         atexit.register(self.close)
 
     def submit(
@@ -126,6 +128,8 @@ class Lane:
             pipe.send((task.function, task.args))
             kind, value = self._answer(task, pipe)
         except (EOFError, OSError):
+            if self._process is not None:
+                check_guard([self._process])
             self._kill()
             raise Ended(
                 "The process that did the work ended before it was done; it may have run out of "

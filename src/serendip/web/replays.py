@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serendip.core.errors import InvalidInput
+from serendip.core.labels import Ordered
+from serendip.label_kinds import LabelKind
 from serendip.web.lanes import report
 
 if TYPE_CHECKING:
@@ -40,12 +42,18 @@ class Replay:
     missing: str = "error"
     rows: str | None = None
     columns: str | None = None
-    rank: int = 2
+    rank: int | None = None
     edges: Path | None = None
     batch: int = 1
     repeats: int = 5
     seed: int = 0
     minimize: bool = False
+    range: tuple[float, float] | None = None
+    """The smallest and the largest label of a table that there can be."""
+    categories: tuple[str, ...] = ()
+    """Labels of a table in words, worst first."""
+    binary: bool = False
+    """Whether every label of a table is 0 or 1."""
     hit: float | None = None
 
     def __post_init__(self) -> None:
@@ -53,6 +61,16 @@ class Replay:
             raise InvalidInput("A backtest replays either a table or a campaign; name one of them.")
         if self.table is not None and self.label is None:
             raise InvalidInput("A backtest of a table needs label, the column of the labels.")
+        declared = self.kind.declared  # refuses what does not go together
+        if self.campaign is not None and declared:
+            raise InvalidInput(
+                "A campaign has said what its labels are; leave range, categories and binary out."
+            )
+
+    @property
+    def kind(self) -> LabelKind:
+        """What was said of the labels."""
+        return LabelKind(self.minimize, self.range, self.categories, self.binary)
 
     @property
     def title(self) -> str:
@@ -68,10 +86,10 @@ def run(store: str, replay: Replay) -> dict[str, Any]:
 
     report((0, 0))
     if replay.table is not None:
-        frame, label, id, minimize = read_table(replay.table), replay.label, replay.id, False
+        frame, label, id, kind = read_table(replay.table), replay.label, replay.id, replay.kind
         columns = _columns(replay)
     else:
-        frame, label, id, minimize, columns = _own_labels(store, replay)
+        frame, label, id, kind, columns = _own_labels(store, replay)
     assert label is not None  # checked when the replay was made
     result = backtest(
         frame,
@@ -83,7 +101,10 @@ def run(store: str, replay: Replay) -> dict[str, Any]:
         batch=replay.batch,
         repeats=replay.repeats,
         seed=replay.seed,
-        minimize=replay.minimize or minimize,
+        minimize=replay.minimize or kind.minimize,
+        range=kind.range,
+        categories=kind.categories,
+        binary=kind.binary,
         hit=replay.hit,
         jobs=max(1, n_cores() - 1),
         progress=_tell,
@@ -113,8 +134,8 @@ def _columns(replay: Replay) -> "Columns":
 
 def _own_labels(
     store: str, replay: Replay
-) -> "tuple[pd.DataFrame, str, str | None, bool, Columns]":
-    """The candidates of a campaign that have labels, and what its columns are."""
+) -> "tuple[pd.DataFrame, str, str | None, LabelKind, Columns]":
+    """The candidates of a campaign that have labels, and what its labels and columns are."""
     from dataclasses import replace
 
     from serendip.web.work import current
@@ -139,11 +160,13 @@ def _own_labels(
         )
     places = [campaign.candidates.places[item] for item in labels]
     frame = campaign.candidates.rows(np.array(places))
-    frame[settings.label] = list(labels.values())
+    kind, values = settings.label_kind, list(labels.values())
+    in_words = isinstance(kind.labels, Ordered)
+    frame[settings.label] = [kind.labels.decode(one) for one in values] if in_words else values
     columns = settings.frame_columns
     if replay.model is not None:
         columns = replace(columns, model=replay.model)
-    return frame, settings.label, settings.id, settings.minimize, columns
+    return frame, settings.label, settings.id, kind, columns
 
 
 def _curves(result: "Backtest") -> dict[str, Any]:

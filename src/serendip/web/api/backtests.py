@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Path, Response, UploadFile
 from fastapi.responses import StreamingResponse
@@ -19,7 +19,7 @@ router = APIRouter(tags=["backtests"], route_class=StrictRoute)
 
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Of a backtest.")]
 
-_LISTS = ("policies", "features", "ignore", "nominal")
+_LISTS = ("policies", "features", "ignore", "nominal", "categories")
 
 _BEAT = 15.0
 """Seconds after which a silent stream says that it is alive."""
@@ -46,15 +46,14 @@ async def start(
     service: TheCampaigns, jobs: TheJobs, body: models.NewBacktest, response: Response
 ) -> models.BacktestAnswer:
     """Starts a backtest; follow it at the address in Location."""
-    given = body.model_dump(exclude={"table", "edges", *_LISTS})
+    given = body.model_dump(exclude={"table", "edges", "range", *_LISTS})
+    lists: dict[str, Any] = {name: tuple(getattr(body, name)) for name in _LISTS}
     replay = Replay(
         **given,
         table=None if body.table is None else service.kept(body.table),
         edges=None if body.edges is None else service.kept(body.edges),
-        policies=tuple(body.policies),
-        features=tuple(body.features),
-        ignore=tuple(body.ignore),
-        nominal=tuple(body.nominal),
+        range=None if body.range is None else (body.range[0], body.range[1]),
+        **lists,
     )
     if replay.campaign is not None:
         await service.read(replay.campaign)  # refuses one that is not there

@@ -275,12 +275,19 @@ class NewBacktest(Body):
     missing: Annotated[str, StringConstraints(pattern="^(error|impute)$")] = "error"
     rows: Column | None = None
     columns: Column | None = None
-    rank: Annotated[int, Field(ge=1, le=100)] = 2
+    rank: Annotated[int, Field(ge=1, le=100)] | None = None
     edges: TableId | None = None
     batch: Whole = 1
     repeats: Annotated[int, Field(ge=1, le=100)] = 5
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
     minimize: bool = False
+    range: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="Of a table: the smallest and largest label possible."
+    )
+    categories: list[Word] = Field(
+        default=[], max_length=100, description="Of a table: labels in words, worst first."
+    )
+    binary: bool = Field(default=False, description="Of a table: every label is 0 or 1.")
     hit: Finite | None = None
 
 

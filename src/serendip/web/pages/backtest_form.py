@@ -29,6 +29,9 @@ def replay_of_table(form: Beginning, path: Path, policies: Sequence[str]) -> Rep
     if roles["label"] is None:
         form.errors[""] = "Choose the column that holds the results: make Result its role."
     numbers = _numbers(form.values, form.n_candidates, form.errors)
+    found: dict[str, Any] = {}
+    form.put_kind(found)
+    kind: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
     if form.errors or form.misfits:
         return None
     return Replay(
@@ -43,6 +46,7 @@ def replay_of_table(form: Beginning, path: Path, policies: Sequence[str]) -> Rep
         rows=roles["rows"],
         columns=roles["columns"],
         minimize=form.values["better"] == "smaller",
+        **kind,
         **numbers,
     )
 

@@ -188,7 +188,7 @@ class Beginning:
             self.errors["budget"] = (
                 f"There are {left:,} candidates without a result; make it {left:,} or fewer."
             )
-        self._put(found, "range", lambda: self._kind())
+        self.put_kind(found)
         found |= {
             "minimize": self.values["better"] == "smaller",
             "missing": self.values["missing"] or "error",
@@ -197,6 +197,10 @@ class Beginning:
             **{name: str(path) for name, path in others.items()},
         }
         return {name: one for name, one in found.items() if one not in (None, ())}
+
+    def put_kind(self, found: dict[str, Any]) -> None:
+        """Adds what was said of the results."""
+        self._put(found, "range", self._kind)
 
     def put_whole(self, found: dict[str, Any]) -> None:
         """Adds the whole numbers."""
