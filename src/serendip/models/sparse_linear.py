@@ -20,12 +20,13 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
+from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models import draws as shared
 from serendip.models.label_scale import far_apart, label_scale
+from serendip.models.left_out import inverses, reweighted
 from serendip.models.mixing import chain_picks
 from serendip.models.sparse_sweeps import Collapsed, SparseChains
 
@@ -184,6 +185,27 @@ class SparseLinearPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of xᵀθ over all chains."""
         return shared.SampledMoments(self._draws(np.arange(len(self.chains.theta))))
+
+    def held_out(self) -> HeldOut:
+        """From the chains, by importance weights.
+
+        The coefficients are integrated out, which features are at work is left to the weights; the
+        unit of the labels is that of all.
+        """
+        labels, chains = (self.y - self.offset) / self.unit, self.chains
+        means, variances = (np.empty((len(labels), len(chains.theta))) for _ in range(2))
+        for place, theta in enumerate(chains.theta):
+            features = self.x[:, theta != 0] * np.sqrt(chains.slab_variance[place])
+            noise = chains.noise_variance[place : place + 1]
+            pull, precision = inverses(features, labels, noise)
+            means[:, place] = labels - pull[0] / precision[0]
+            variances[:, place] = 1.0 / precision[0]
+        found = reweighted(labels, means, variances)
+        return HeldOut(
+            self.offset + self.unit * found.mean,
+            self.unit * found.deviation,
+            found.log_density - np.log(self.unit),
+        )
 
     def _draws(self, picks: Ints) -> "SparseLinearDraws":
         theta = self.chains.theta[picks] * self.unit
