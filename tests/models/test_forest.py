@@ -95,7 +95,9 @@ def test_units_do_not_matter():
     )
     expected = np.asarray(plain.moments()(block)) * 1024
     np.testing.assert_allclose(scaled.moments()(block), expected, rtol=1e-9)
-    np.testing.assert_allclose(scaled.held_out().log_density, plain.held_out().log_density - np.log(1024), rtol=1e-9)
+    np.testing.assert_allclose(
+        scaled.held_out().log_density, plain.held_out().log_density - np.log(1024), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("level", [0.0, 0.7])

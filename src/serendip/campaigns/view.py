@@ -1,6 +1,6 @@
 """What a campaign looks like at one moment: all that forecasts, reasons and reports may see."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,13 @@ class LabelMap:
     def user(self, value: float) -> float:
         """What the user sees for a label of the model."""
         return self.offset + self.factor * value
+
+    def limits(self, bounds: tuple[float, float] | None) -> tuple[float, float]:
+        """The ends of a range of the user as the model sees them; infinite where there is none."""
+        if bounds is None:
+            return -np.inf, np.inf
+        low, high = sorted(self.internal(end) for end in bounds)
+        return low, high
 
     def user_width(self, width: float) -> float:
         """A width (a standard deviation, a half interval) in the user's units."""
@@ -91,6 +98,9 @@ class CampaignView:
     """Labels of the budget that are still to come, pending proposals included."""
     bounds: tuple[float, float] | None = None
     """The least and the largest label there can be, in the user's units, where that was said."""
+    rows: Sequence[int] | None = None
+    """(t,) which of the labels that the posterior has seen each of the measured is, where it has
+    seen others too: labels known before, or shown beside a result."""
 
     def __post_init__(self) -> None:
         unknown = next((item for item in self.states if not 0 <= item < len(self.ids)), None)
@@ -123,6 +133,16 @@ class CampaignView:
     def measured_values(self) -> Floats:
         """(t,) in the user's units, in the order told."""
         return np.array([one.value for one in self.measured], dtype=np.float64)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest label there can be as the model sees them, or infinite."""
+        return self.labels.limits(self.bounds)
+
+    def in_user_units(self, values: Floats) -> Floats:
+        """Labels as the user reads them, none outside the declared range."""
+        found = self.labels.offset + self.labels.factor * values
+        return np.asarray(found if self.bounds is None else np.clip(found, *self.bounds))
 
     def block(self, items: Ints) -> Block:
         """Features of any candidates, labelled ones too."""

@@ -44,7 +44,7 @@ def inverses(features: Floats, y: Floats, noise: Floats) -> tuple[Floats, Floats
 
 
 def gaussian_held_out(y: Floats, pull: Floats, precision: Floats) -> HeldOut:
-    """Of y ~ N(0, K): y_i | y_−i ~ N(y_i − α_i/d_i, 1/d_i) with α = K⁻¹y, d = diag K⁻¹, (t,) each."""
+    """Of y ~ N(0, K): y_i | y_−i ~ N(y_i − α_i/d_i, 1/d_i) with α = K⁻¹y and d = diag K⁻¹."""
     error = pull / precision
     density = 0.5 * (np.log(precision) - _LOG_TAU - precision * error**2)
     return HeldOut(y - error, 1.0 / np.sqrt(precision), np.asarray(density))
