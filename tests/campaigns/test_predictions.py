@@ -93,7 +93,7 @@ def test_sums_over_the_pool_do_not_depend_on_its_blocks():
     moments = moments_of(view.posterior, draws)
     cut = view.pool.with_block_rows(3)
     assert best_by_mean(cut, moments, 5).tolist() == best_by_mean(view.pool, moments, 5).tolist()
-    whole = whole_pool(view, draws, moments)
+    whole = whole_pool(view.pool, draws, moments)
     assert whole.count == 26
     mean = moments(view.block(np.arange(40)))[0]
     assert whole.mean == pytest.approx(np.delete(mean, [*range(12), 20, 21]).sum())

@@ -102,6 +102,10 @@ def test_inverses_are_inverses(q):
         inverse = np.linalg.inv(features @ features.T + noise * np.eye(6))
         np.testing.assert_allclose(pull[place], inverse @ y, rtol=1e-9)
         np.testing.assert_allclose(precision[place], np.diag(inverse), rtol=1e-9)
+    both = np.stack([features, np.zeros_like(features)])
+    again, _ = inverses(both, y, np.array([[0.1], [0.5]]))
+    np.testing.assert_allclose(again[0, 0], pull[0], rtol=1e-9)
+    np.testing.assert_allclose(again[1, 0], y / 0.5, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["logistic", "logistic, width unknown"])

@@ -36,6 +36,7 @@ from serendip.campaigns.predictions import (
     label_moments,
     label_scatter,
     moments_of,
+    sums_of_draws,
     whole_pool,
 )
 from serendip.campaigns.trust import trust_in_words
@@ -112,7 +113,7 @@ def _forecast(view: CampaignView, rng: Generator) -> Forecast:
     sums = _sums_of(view, pending, draws, moments)
     left = float(sums.expected[-1])
     if len(view.pool) > 0:
-        whole = whole_pool(view, draws, moments)
+        whole = whole_pool(view.pool, draws, moments)
         left += whole.mean
         depth = min(view.remaining - len(pending), len(view.pool))
         deep = min(depth + _MORE, len(view.pool))
@@ -120,7 +121,7 @@ def _forecast(view: CampaignView, rng: Generator) -> Forecast:
         at_random = steps * (whole.mean / whole.count)
         if view.policy == "random":
             each = whole.scatter / whole.count + whole.spread * (1.0 - steps / whole.count)
-            totals = steps[:, None] * (whole.values / whole.count)
+            totals = steps[:, None] * (sums_of_draws(view, draws) / whole.count)
             chosen = _Sums(at_random, totals, steps * each, np.zeros(deep + 1), at_random)
         else:
             chosen = _learning(view, draws, moments, pending, depth, at_random, rng)

@@ -183,8 +183,6 @@ class Whole:
     """The pool as a whole: how many, and sums over all of them."""
 
     count: int
-    values: Floats
-    """(M,) Σ f under each draw, no value outside the range of the labels."""
     mean: float
     """Σ f̄"""
     square: float
@@ -198,38 +196,51 @@ class Whole:
         return max(0.0, self.square / self.count - (self.mean / self.count) ** 2)
 
 
-def whole_pool(view: CampaignView, draws: Draws, moments: MomentsFn) -> Whole:
+def whole_pool(pool: Pool, draws: Draws, moments: MomentsFn) -> Whole:
     """Sums over all candidates that can still be chosen."""
-    return view.pool.fold(_WholeFold(draws, moments, *view.limits))
+    return pool.fold(_WholeFold(draws, moments))
 
 
 @dataclass(frozen=True, slots=True)
 class _WholeFold:
     draws: Draws
     moments: MomentsFn
-    low: float
-    high: float
 
     def start(self) -> Whole:
-        return Whole(0, np.zeros(len(self.draws.weights)), 0.0, 0.0, 0.0)
+        return Whole(0, 0.0, 0.0, 0.0)
 
     def step(self, state: Whole, block: Block) -> Whole:
         mean, deviation = self.moments(block)
-        values = np.asarray(self.draws.values(block), dtype=np.float64)
-        found = Whole(
-            len(block),
-            np.clip(values, self.low, self.high).sum(axis=0),
-            float(mean.sum()),
-            float(mean @ mean),
-            float(label_scatter(self.draws, mean, deviation).sum()),
-        )
+        scatter = label_scatter(self.draws, mean, deviation)
+        found = Whole(len(block), float(mean.sum()), float(mean @ mean), float(scatter.sum()))
         return self.merge(state, found)
 
     def merge(self, left: Whole, right: Whole) -> Whole:
         return Whole(
             left.count + right.count,
-            left.values + right.values,
             left.mean + right.mean,
             left.square + right.square,
             left.scatter + right.scatter,
         )
+
+
+def sums_of_draws(view: CampaignView, draws: Draws) -> Floats:
+    """(M,) Σ f over the same candidates under each draw, no value outside the range of labels."""
+    return view.pool.fold(_SumsFold(draws, *view.limits))
+
+
+@dataclass(frozen=True, slots=True)
+class _SumsFold:
+    draws: Draws
+    low: float
+    high: float
+
+    def start(self) -> Floats:
+        return np.zeros(len(self.draws.weights))
+
+    def step(self, state: Floats, block: Block) -> Floats:
+        values = np.asarray(self.draws.values(block), dtype=np.float64)
+        return self.merge(state, np.clip(values, self.low, self.high).sum(axis=0))
+
+    def merge(self, left: Floats, right: Floats) -> Floats:
+        return left + right

@@ -21,25 +21,26 @@ _LOG_TAU = float(np.log(2.0 * np.pi))
 
 
 def inverses(features: Floats, y: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """K⁻¹y and diag K⁻¹, (R, t) each, of K = FFᵀ + rI at each noise r.
+    """K⁻¹y and diag K⁻¹, (…, R, t) each, of K = FFᵀ + rI at each noise r, for many F at once.
 
     From the singular vectors of F, as sums of positive terms: nothing cancels where a label decides
     its own prediction almost alone.
 
     Args:
-        features: (t, q) F.
+        features: (…, t, q) F.
         y: (t,)
-        noise: (R,) r.
+        noise: (…, R) r.
     """
     basis, sizes, _ = np.linalg.svd(features, full_matrices=False)
-    spread = 1.0 / (sizes**2 + noise[:, None])
-    turned = y @ basis
-    pull, precision = (spread * turned) @ basis.T, spread @ (basis**2).T
-    if len(sizes) < len(y):  # some of ℝᵗ is out of reach of F, and has the noise alone
-        outside = y - basis @ turned
-        outside -= basis @ (outside @ basis)
-        beyond = np.clip(1.0 - (basis**2).sum(axis=1), 0.0, None)
-        pull, precision = pull + outside / noise[:, None], precision + beyond / noise[:, None]
+    across = basis.swapaxes(-1, -2)
+    spread = 1.0 / (sizes[..., None, :] ** 2 + noise[..., None])
+    turned = (y @ basis)[..., None, :]
+    pull, precision = (spread * turned) @ across, spread @ across**2
+    if sizes.shape[-1] < len(y):  # some of ℝᵗ is out of reach of F, and has the noise alone
+        outside = y - turned @ across
+        outside -= outside @ basis @ across
+        beyond = np.clip(1.0 - (across**2).sum(axis=-2), 0.0, None)[..., None, :]
+        pull, precision = pull + outside / noise[..., None], precision + beyond / noise[..., None]
     return pull, precision
 
 

@@ -193,14 +193,14 @@ class SparseLinearPosterior:
         unit of the labels is that of all.
         """
         labels, chains = (self.y - self.offset) / self.unit, self.chains
-        means, variances = (np.empty((len(labels), len(chains.theta))) for _ in range(2))
-        for place, theta in enumerate(chains.theta):
-            features = self.x[:, theta != 0] * np.sqrt(chains.slab_variance[place])
-            noise = chains.noise_variance[place : place + 1]
-            pull, precision = inverses(features, labels, noise)
-            means[:, place] = labels - pull[0] / precision[0]
-            variances[:, place] = 1.0 / precision[0]
-        found = reweighted(labels, means, variances)
+        active = chains.theta != 0
+        # As many columns for each chain as the largest has; those beyond its own are zero.
+        columns = np.argsort(~active, axis=1, kind="stable")[:, : int(active.sum(axis=1).max())]
+        widths = chains.slab_variance[:, None] * np.take_along_axis(active, columns, axis=1)
+        features = self.x[:, columns].swapaxes(0, 1) * np.sqrt(widths)[:, None]
+        pull, precision = inverses(features, labels, chains.noise_variance[:, None])
+        variances = 1.0 / precision[:, 0].T
+        found = reweighted(labels, labels[:, None] - pull[:, 0].T * variances, variances)
         return HeldOut(
             self.offset + self.unit * found.mean,
             self.unit * found.deviation,
