@@ -167,7 +167,9 @@ def test_what_has_been_found_does_not_change_what_chance_would_bring():
         pool = view.pool
         for item in known:
             pool = pool.without(int(item))
-        told.append(forecast(replace(view, posterior=posterior, pool=pool, rows=rows), stream(0)))
+        told.append(
+            forecast(replace(view, posterior=posterior, pool=pool, rows=rows), stream(0, "test"))
+        )
     left = np.delete(truth, [*known, *best[:6]]).mean()
     for found in told:
         assert found.random_each == pytest.approx(left, abs=6.0)

@@ -68,8 +68,8 @@ AWKWARD = (
 @pytest.mark.parametrize("name", EXACT)
 def test_closed_forms_agree_with_refits(name, kind):
     model, seen = EXACT[name], observations(*table(kind))
-    found = model.posterior(seen, stream(0)).held_out()
-    exact = refitted(model, seen, stream(0), folds=len(seen))
+    found = model.posterior(seen, stream(0, "test")).held_out()
+    exact = refitted(model, seen, stream(0, "test"), folds=len(seen))
     scale = 1e-6 * exact.deviation
     assert np.all(np.abs(found.mean - exact.mean) < scale + 1e-6 * np.abs(exact.mean))
     np.testing.assert_allclose(found.deviation, exact.deviation, rtol=1e-5)
@@ -81,10 +81,10 @@ def test_the_density_is_that_of_the_mixture_of_students():
     """One grid point of r and D each, s² unknown: a t distribution in closed form."""
     x, y = table("usual")
     model = EXACT["gp"]
-    found = model.posterior(observations(x, y), stream(0)).held_out()
+    found = model.posterior(observations(x, y), stream(0, "test")).held_out()
     for i in range(len(y)):
         kept = np.arange(len(y)) != i
-        (fit,) = model.posterior(observations(x[kept], y[kept]), stream(0)).fits
+        (fit,) = model.posterior(observations(x[kept], y[kept]), stream(0, "test")).fits
         cross = fit.cross(x[i : i + 1])
         mean = fit.means(cross)[0] + fit.offset
         spread = fit.variances(x[i : i + 1], cross @ fit.basis)[0] / fit.scales + fit.noise
@@ -114,8 +114,8 @@ def test_logistic_refits_start_elsewhere_and_end_in_the_same_place(name):
     for kind in AWKWARD:
         x, y = table(kind)
         seen = observations(x, (y > np.median(y)).astype(float))
-        found = model.posterior(seen, stream(0)).held_out()
-        exact = refitted(model, seen, stream(0), folds=len(seen))
+        found = model.posterior(seen, stream(0, "test")).held_out()
+        exact = refitted(model, seen, stream(0, "test"), folds=len(seen))
         # Grid points of little weight are not refitted.
         np.testing.assert_allclose(found.mean, exact.mean, atol=1e-3)
         np.testing.assert_allclose(found.log_density, exact.log_density, atol=0.05)
@@ -131,18 +131,20 @@ def test_looks_at_a_graph_are_left_out_apart(known):
         Observation(1, np.array([[1], [0], [2]]), np.array([0.8, 0.1, 0.5])),
         Observation(5, np.array([[5]]), np.array([9.0])),
     ]
-    posterior = model.posterior(seen, stream(0))
+    posterior = model.posterior(seen, stream(0, "test"))
     found = posterior.held_out()
     rows = [
         Observation(0, one.x[j : j + 1], one.y[j : j + 1])
         for one in seen
         for j in range(len(one.y))
     ]
-    exact = refitted(model, rows, stream(0), folds=6)
+    exact = refitted(model, rows, stream(0, "test"), folds=6)
     np.testing.assert_allclose(found.mean, exact.mean, rtol=1e-9)
     np.testing.assert_allclose(found.deviation, exact.deviation, rtol=1e-9)
     again = (
-        model.posterior(seen[:1], stream(0)).update(seen[1], stream(0)).update(seen[2], stream(0))
+        model.posterior(seen[:1], stream(0, "test"))
+        .update(seen[1], stream(0, "test"))
+        .update(seen[2], stream(0, "test"))
     )
     np.testing.assert_allclose(again.held_out().mean, found.mean, rtol=1e-9)
 
@@ -182,7 +184,7 @@ def test_matrix_chains_reweighted_agree_with_refits():
 def test_a_low_rank_matrix_is_fitted_anew():
     model = LowRankModel(3, 3, 1, noise_variance=0.1, n_chains=100)
     seen = [Observation(i, np.array([[i, i]]), np.array([1.0])) for i in range(3)]
-    found = model.posterior(seen, stream(5)).held_out()
+    found = model.posterior(seen, stream(5, "test")).held_out()
     # No two share a row or a column: without its own label nothing is known of an entry.
     assert np.all(np.abs(found.mean) < 0.5)
     assert np.all(found.deviation > 0.6)
@@ -191,9 +193,9 @@ def test_a_low_rank_matrix_is_fitted_anew():
 def test_members_that_saw_a_label_say_nothing_of_it():
     problem = PROBLEMS["estimator"]
     seen, _ = problem.observed(20)
-    plain = problem.model.posterior(seen, stream(6)).held_out()
+    plain = problem.model.posterior(seen, stream(6, "test")).held_out()
     shaken = [*seen[:7], Observation(seen[7].item, seen[7].x, seen[7].y + 50.0), *seen[8:]]
-    found = problem.model.posterior(shaken, stream(6)).held_out()
+    found = problem.model.posterior(shaken, stream(6, "test")).held_out()
     assert abs(found.mean[7] - plain.mean[7]) < 2.0
 
 
@@ -204,7 +206,7 @@ def test_members_that_saw_a_label_say_nothing_of_it():
 def test_every_model_of_campaigns_holds_labels_out(name, count):
     problem = PROBLEMS[name]
     seen, _ = problem.observed(count)
-    posterior = problem.model.posterior(seen, stream(7))
+    posterior = problem.model.posterior(seen, stream(7, "test"))
     found = require(posterior, SupportsHeldOut, by=posterior).held_out()
     rows = sum(len(one.y) for one in seen)
     assert found.mean.shape == found.deviation.shape == found.log_density.shape == (rows,)
@@ -215,7 +217,7 @@ def test_every_model_of_campaigns_holds_labels_out(name, count):
 def test_a_model_that_cannot_says_so():
     posterior = FiniteModel(np.eye(2), PROBLEMS["finite-Bernoulli"].model.likelihood)
     with pytest.raises(MissingCapability, match="predicts held-out labels"):
-        require(posterior.posterior((), stream(0)), SupportsHeldOut, by=posterior)
+        require(posterior.posterior((), stream(0, "test")), SupportsHeldOut, by=posterior)
 
 
 def test_a_mixture_has_the_moments_of_its_density():

@@ -21,7 +21,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.models.draws import TableDraws, equal_weights
 from serendip.models.graph_scales import GraphFit, GraphScales, Looks, node_moments
 from serendip.models.left_out import refitted
@@ -168,7 +168,7 @@ class GraphPosterior:
 
     def held_out(self) -> HeldOut:
         """By refits; every look at a node is left out apart."""
-        return refitted(_AtOnce(self.model), self.seen, stream(0, "held-out"))
+        return refitted(_AtOnce(self.model), self.seen, stream(0, Purpose.HELD_OUT))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Bernoulli
 from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.models.draws import LogisticDraws, equal_weights
 from serendip.models.left_out import refitted
 from serendip.models.lookahead import MixedLookahead, Outlook
@@ -182,7 +182,7 @@ class LogisticPosterior:
         if not len(self.y):
             return HeldOut(np.empty(0), np.empty(0), np.empty(0))
         again = LogisticAgain(type(self)(self.kept, self.x[:0], self.y[:0], 0))
-        return refitted(again, (Observation(0, self.x, self.y),), stream(0, "held-out"))
+        return refitted(again, (Observation(0, self.x, self.y),), stream(0, Purpose.HELD_OUT))
 
     def lookahead(self, others: Block) -> BlockFn[Outlook]:
         """Chances of the others after a miss and after a hit, each by one Newton step."""

@@ -21,7 +21,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import gaussian_draws
 from serendip.core.protocols import MomentsFn
-from serendip.core.rng import stream
+from serendip.core.rng import Purpose, stream
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
 from serendip.models.entries import checked_entries
 from serendip.models.left_out import refitted
@@ -182,7 +182,7 @@ class LowRankPosterior:
             Observation(place, self.entries[place : place + 1], self.y[place : place + 1])
             for place in range(len(self.y))
         ]
-        return refitted(self.model, told, stream(0, "held-out"))
+        return refitted(self.model, told, stream(0, Purpose.HELD_OUT))
 
     def _draws(self, left: Floats, right: Floats) -> FactorDraws:
         noise = Gaussian(float(self.noise_variance.mean()))
