@@ -43,6 +43,13 @@ class LabelMap:
         """What the user sees for a label of the model."""
         return self.offset + self.factor * value
 
+    def limits(self, bounds: tuple[float, float] | None) -> tuple[float, float]:
+        """The ends of a range of the user as the model sees them; infinite where there is none."""
+        if bounds is None:
+            return -np.inf, np.inf
+        low, high = sorted(self.internal(end) for end in bounds)
+        return low, high
+
     def user_width(self, width: float) -> float:
         """A width (a standard deviation, a half interval) in the user's units."""
         return abs(self.factor) * width

@@ -47,9 +47,9 @@ SETTING_WORDS = (
     "name nominal policy pool prior_data range rank rows seed smiles snapshot"
 )
 STREAM_WORDS = [
-    "ask", "course", "demo yields", "fit", "forecast", "graph", "label", "level", "map", "policy",
-    "posterior", "predict", "pretend", "prior", "reasons", "regret", "report", "update", "watch",
-    "world",
+    "ask", "course", "demo yields", "fit", "forecast", "graph", "held-out", "label", "level", "map",
+    "policy", "posterior", "predict", "pretend", "prior", "reasons", "regret", "report", "update",
+    "watch", "world",
 ]  # fmt: skip
 """What stores and picks rest on: a word may be added here, and none changed or removed."""
 

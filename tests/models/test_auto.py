@@ -115,7 +115,7 @@ def test_held_out_is_what_fits_without_the_label_say():
     groups = single_columns(3)
     kernels = (radial(groups, 1.2), radial(groups, 1.0, 2.5))  # alike, so that both count
     model = GaussianProcessModel(3, kernels=kernels, noise_ratios=(0.02, 0.03), label_unit=1.0)
-    found = model.posterior(observations(x, y), np.random.default_rng(0)).held_out()
+    found = model.posterior(observations(x, y), np.random.default_rng(0)).held_out().log_density
     for i in range(9):
         kept = np.arange(9) != i
         without = model.posterior(observations(x[kept], y[kept]), np.random.default_rng(0))
@@ -132,10 +132,10 @@ def test_held_out_is_what_fits_without_the_label_say():
 
 def test_held_out_of_the_mixture_mixes_its_members():
     posterior = auto().posterior(observations(*steps(6, 60)), np.random.default_rng(0))
-    logs = [part.held_out() for part in posterior.parts]
+    logs = [part.held_out().log_density for part in posterior.parts]
     weights = [one.weight for one in posterior.trust]
     expected = np.log(weights[0] * np.exp(logs[0]) + weights[1] * np.exp(logs[1]))
-    np.testing.assert_allclose(posterior.held_out(), expected, rtol=1e-9)
+    np.testing.assert_allclose(posterior.held_out().log_density, expected, rtol=1e-9)
 
 
 # --- draws ---------------------------------------------------------------------------------------

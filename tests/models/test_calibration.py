@@ -54,7 +54,7 @@ def test_each_label_is_foretold_with_the_weights_of_the_others(seed, t):
     for i in range(t):
         weights = np.exp(prior + np.delete(table, i, axis=1).sum(axis=1))
         expected = np.log(weights @ np.exp(table[:, i]) / weights.sum())
-        assert found.held_out[i] == pytest.approx(expected)
+        assert found.held_out.log_density[i] == pytest.approx(expected)
     weights = np.exp(prior + table.sum(axis=1))
     weights /= weights.sum()
     slope, spread, noise = np.array(grid).T
@@ -76,7 +76,7 @@ def test_each_label_is_foretold_with_the_weights_of_the_others(seed, t):
 def test_few_labels_are_foretold_by_the_prior(labels, offset, unit):
     y = np.array(labels)
     told = Unseen.of(np.zeros((len(y), 4)), np.ones((len(y), 4), dtype=bool))
-    found = Calibration.of(np.zeros((len(y), 1)), y, told, Scale.of(y)).held_out
+    found = Calibration.of(np.zeros((len(y), 1)), y, told, Scale.of(y)).held_out.log_density
     np.testing.assert_allclose(found, student(3.0, offset, 0.36 * unit).logpdf(y))
 
 
@@ -84,7 +84,7 @@ def test_a_label_that_all_have_seen_is_foretold_by_the_prior():
     x, y, predictions, unseen, _ = problem(1, 6)
     unseen[:] = True
     unseen[2, 1:] = False
-    found = Calibration.of(x, y, Unseen.of(predictions, unseen), Scale.of(y)).held_out
+    found = Calibration.of(x, y, Unseen.of(predictions, unseen), Scale.of(y)).held_out.log_density
     offset, unit = label_scale(y.sum(), y @ y, 6, constant=True, unit=None)
     assert found[2] == pytest.approx(student(3.0, offset, 0.36 * unit).logpdf(y[2]))
     assert np.isfinite(found).all()
@@ -96,7 +96,7 @@ def test_labels_far_off_are_never_impossible():
     unseen[:] = True
     y[3] = 1e6
     assert np.isfinite(
-        Calibration.of(x, y, Unseen.of(predictions, unseen), Scale.of(y)).held_out
+        Calibration.of(x, y, Unseen.of(predictions, unseen), Scale.of(y)).held_out.log_density
     ).all()
 
 
@@ -114,4 +114,4 @@ def test_good_members_are_trusted_and_bad_ones_are_not():
     wild = calibrated(rng.standard_normal((200, 1)) + 0.01 * rng.standard_normal((200, 20)))
     assert wild.noise_variance > 0.5
     assert wild.slope < 0.45
-    assert sure.held_out.mean() > wild.held_out.mean() + 1.0
+    assert sure.held_out.log_density.mean() > wild.held_out.log_density.mean() + 1.0

@@ -100,4 +100,4 @@ def test_side_information_is_more_rows():
     seen = Observation(4, np.eye(3), np.array([1.0, 2.0, 3.0]))
     posterior = ForestModel(3).posterior((), stream(0)).update(seen, stream(1))
     assert posterior.n_labels == 1
-    assert posterior.held_out().shape == (3,)
+    assert posterior.held_out().log_density.shape == (3,)

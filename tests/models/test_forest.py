@@ -70,7 +70,7 @@ def test_same_labels_and_stream_same_forest():
         ForestModel(4).posterior(observations(x, y), stream(seed, "fit")) for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first.moments()(block), again.moments()(block))
-    np.testing.assert_array_equal(first.held_out(), again.held_out())
+    np.testing.assert_array_equal(first.held_out().log_density, again.held_out().log_density)
     assert np.any(first.moments()(block)[0] != other.moments()(block)[0])
 
 
@@ -83,8 +83,8 @@ def test_few_labels_will_do_in_any_unit(t, unit):
     assert np.isfinite(mean).all()
     assert deviation.min() > 0.01 * (unit if t else 1.0)
     assert len(np.unique(deviation)) == 50  # candidates differ from the start
-    assert posterior.held_out().shape == (t,)
-    assert np.isfinite(posterior.held_out()).all()
+    assert posterior.held_out().log_density.shape == (t,)
+    assert np.isfinite(posterior.held_out().log_density).all()
 
 
 def test_units_do_not_matter():
@@ -95,7 +95,9 @@ def test_units_do_not_matter():
     )
     expected = np.asarray(plain.moments()(block)) * 1024
     np.testing.assert_allclose(scaled.moments()(block), expected, rtol=1e-9)
-    np.testing.assert_allclose(scaled.held_out(), plain.held_out() - np.log(1024), rtol=1e-9)
+    np.testing.assert_allclose(
+        scaled.held_out().log_density, plain.held_out().log_density - np.log(1024), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("level", [0.0, 0.7])
@@ -114,14 +116,14 @@ def test_equal_rows_may_have_different_labels():
     mean, deviation = posterior.moments()(Block(np.arange(1), np.ones((1, 2))))
     assert abs(mean[0] - 2.5) < 1.0
     assert deviation[0] > 0.1
-    assert np.isfinite(posterior.held_out()).all()
+    assert np.isfinite(posterior.held_out().log_density).all()
 
 
 def test_huge_features_do_no_harm():
     x, y = problem(10, 8)
     x[0] = 1e300
     posterior = ForestModel(4).posterior(observations(x, y), stream(0, "fit"))
-    assert np.isfinite(posterior.held_out()).all()
+    assert np.isfinite(posterior.held_out().log_density).all()
 
 
 @pytest.mark.parametrize(

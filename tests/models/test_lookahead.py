@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from serendip.core.data import Block, Observation
+from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput, MissingCapability
 from serendip.core.folds import everything
 from serendip.core.likelihood import Gaussian
@@ -81,7 +81,7 @@ def test_a_member_that_cannot_look_ahead_is_named():
         noise_variance = 1.0
 
         def held_out(self):
-            return np.empty(0)
+            return HeldOut(np.empty(0), np.empty(0), np.empty(0))
 
     class UnableModel:
         def posterior(self, seen, rng):

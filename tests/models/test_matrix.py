@@ -130,7 +130,7 @@ def test_held_out_densities_agree_with_refits() -> None:
     truth = rng.standard_normal((5, 1)) * rng.standard_normal(4) + 0.5 * rng.standard_normal(4)
     seen = _some(truth, 13, 0.3, rng)
     model = MatrixModel(5, 4, max_rank=2, n_chains=1000, label_unit=2.0)
-    found = model.posterior(seen, stream(4, "all")).held_out()
+    found = model.posterior(seen, stream(4, "all")).held_out().log_density
     assert found.shape == (13,)
     exact = []
     for place, one in enumerate(seen):
@@ -147,11 +147,11 @@ def test_held_out_densities_agree_with_refits() -> None:
 def test_held_out_densities_are_finite(y: list[float]) -> None:
     model = MatrixModel(3, 3, n_chains=30)
     posterior = model.posterior((), stream(0, "prior"))
-    assert posterior.held_out().shape == (0,)
+    assert posterior.held_out().log_density.shape == (0,)
     for place, value in enumerate(y):
         posterior = posterior.update(_label(*divmod(place, 3), value), stream(0, place))
-        assert posterior.held_out().shape == (place + 1,)
-        assert np.isfinite(posterior.held_out()).all()
+        assert posterior.held_out().log_density.shape == (place + 1,)
+        assert np.isfinite(posterior.held_out().log_density).all()
     mean, deviation = posterior.moments()(_all(3, 3))
     assert np.isfinite(mean).all()
     assert np.isfinite(deviation).all()

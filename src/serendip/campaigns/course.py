@@ -142,6 +142,7 @@ def _regret(problem: Problem, now: State) -> Floats:
     with one_blas_thread():
         draws = problem.posterior(now).sample(N_DRAWS, rng)
         best = optima(pool, draws, len(found))
-    top = np.cumsum(draws.weights @ best.values)
+    values = np.clip(best.values, *problem.labels.limits(problem.settings.bounds))
+    top = np.cumsum(draws.weights @ values)
     missed = np.maximum(top - np.cumsum(found), 0.0)
     return np.concatenate([[0.0], problem.labels.user_width(1.0) * missed])

@@ -66,11 +66,10 @@ def fit_of(view: CampaignView, log: Sequence[Entry], rng: Generator) -> Fit:
         return Fit(items, np.empty(0), np.empty(0), np.empty(0), ())
     with one_blas_thread():
         draws = view.posterior.sample(N_DRAWS, rng)
-        left_out = held_out(view, draws)
+        left_out = held_out(view)
         moments = moments_of(view.posterior, draws)(view.block(items))
         scatter = labels.user_width(1.0) * np.sqrt(label_scatter(draws, *moments))
-    predicted = labels.offset + labels.factor * left_out.expected
-    spread = labels.user_width(1.0) * left_out.deviation
+    predicted, spread = left_out.mean, left_out.deviation
     for place, one in enumerate(proposals):
         if one is not None:
             predicted[place] = one.expected

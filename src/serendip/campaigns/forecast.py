@@ -4,6 +4,9 @@ Draws of the posterior are taken for the truth, one after another. Under a draw 
 come sum to something between two extremes: A, what the best candidates by today's mean give, and B,
 what someone who knew the draw would find. A few rehearsals, in which the posterior learns in four
 stages, tell how far from A to B a campaign gets, λ; the forecast is A + λ(B − A) over all draws.
+Random choice gets the mean of what is left, each time. All of it is one table, `_Sums`, from which
+totals, what the next experiments bring and the advice are read. Where labels have a range, no value
+of any draw lies outside it.
 
 The interval reaches t·√(κ²(Var + Σσ²(1 + ρ(k − 1))) + room²) to either side, with
 
@@ -25,21 +28,24 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import stdtrit
 
+from serendip.campaigns.advice import Prospects, advice
 from serendip.campaigns.predictions import (
     N_DRAWS,
     best_by_mean,
     held_out,
+    label_moments,
     label_scatter,
     moments_of,
+    sums_of_draws,
     whole_pool,
 )
 from serendip.campaigns.trust import trust_in_words
-from serendip.campaigns.view import CampaignView, shown
+from serendip.campaigns.view import CampaignView
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block, Observation
 from serendip.core.folds import optima
 from serendip.core.likelihood import Bernoulli
-from serendip.core.protocols import Draws, MomentsFn, Posterior
+from serendip.core.protocols import Draws, MomentsFn, Posterior, SupportsHeldOut
 from serendip.core.threads import one_blas_thread
 
 LEVEL = 0.8
@@ -76,8 +82,14 @@ class Forecast:
     """What ten experiments beyond the budget are expected to add; fewer where fewer are left."""
     stop_advice: str
     random_total: float
-    """What as many labels of candidates picked at random would sum to, as believed now; no
-    candidate is taken to be worse than the worst label seen, so it errs in favour of chance."""
+    """The same total, were all that is not proposed yet picked at random from now on."""
+    random_so_far: float
+    """What as many results as there are would sum to, had they been picked at random, as believed
+    now of all candidates that could have been chosen."""
+    next_each: float
+    """What each of the next ten experiments is expected to bring; of fewer where fewer are left."""
+    random_each: float
+    """What a candidate picked at random from those that are left is expected to bring."""
     path: Path
     trust: str = ""
     """Which model is trusted and why; empty where there is one only."""
@@ -96,55 +108,64 @@ def forecast(view: CampaignView, rng: Generator) -> Forecast:
 
 def _forecast(view: CampaignView, rng: Generator) -> Forecast:
     pending = view.block(view.pending[: view.remaining])
-    depth = min(view.remaining - len(pending), len(view.pool))
     draws = view.posterior.sample(N_DRAWS, rng)
-    moments = moments_of(view.posterior, draws)
-    sums = _sums_of(pending, draws, moments)
-    believed = float(sums.totals[-1] @ draws.weights)
+    moments = label_moments(view, draws)
+    sums = _sums_of(view, pending, draws, moments)
+    left = float(sums.expected[-1])
     if len(view.pool) > 0:
-        whole = whole_pool(view, draws, moments)
-        believed += whole.clipped
+        whole = whole_pool(view.pool, draws, moments)
+        left += whole.mean
+        depth = min(view.remaining - len(pending), len(view.pool))
+        deep = min(depth + _MORE, len(view.pool))
+        steps = np.arange(deep + 1, dtype=np.float64)
+        at_random = steps * (whole.mean / whole.count)
         if view.policy == "random":
-            deep = np.arange(min(depth + _MORE, len(view.pool)) + 1, dtype=np.float64)
-            each = whole.scatter / whole.count + whole.spread * (1.0 - deep / whole.count)
-            totals = deep[:, None] * (whole.values / whole.count)
-            chosen = _Sums(totals, deep * each, np.zeros(len(deep)))
+            each = whole.scatter / whole.count + whole.spread * (1.0 - steps / whole.count)
+            totals = steps[:, None] * (sums_of_draws(view, draws) / whole.count)
+            chosen = _Sums(at_random, totals, steps * each, np.zeros(deep + 1), at_random)
         else:
-            chosen = _learning(view, draws, moments, pending, depth, rng)
+            chosen = _learning(view, draws, moments, pending, depth, at_random, rng)
         sums = sums.then(chosen)
-    n_left = len(pending) + len(view.pool)
-    known = float(view.measured_values.sum()) + n_left * view.labels.offset
-    average = (known + view.labels.factor * believed) / max(1, n_left + len(view.measured))
-    return _in_user_units(view, sums, draws, len(pending) + depth, average)
+    return _in_user_units(view, sums, draws, len(pending), left)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
     """Running sums over the labels to come, after 0 … h of them."""
 
+    expected: Floats
+    """(h + 1,)"""
     totals: Floats
     """(h + 1, M) under each draw."""
     scatter: Floats
     """(h + 1,) Σσ²"""
     room: Floats
     """(h + 1,) how much more the best possible choice would bring, on average."""
+    at_random: Floats
+    """(h + 1,) expected where candidates are picked at random."""
 
     def then(self, others: "_Sums") -> "_Sums":
         """These labels first, then the others."""
         return _Sums(
-            np.concatenate([self.totals, self.totals[-1] + others.totals[1:]]),
-            np.concatenate([self.scatter, self.scatter[-1] + others.scatter[1:]]),
-            np.concatenate([self.room, self.room[-1] + others.room[1:]]),
+            *(
+                np.concatenate([mine, mine[-1] + theirs[1:]])
+                for mine, theirs in (
+                    (self.expected, others.expected),
+                    (self.totals, others.totals),
+                    (self.scatter, others.scatter),
+                    (self.room, others.room),
+                    (self.at_random, others.at_random),
+                )
+            )
         )
 
 
-def _sums_of(block: Block, draws: Draws, moments: MomentsFn) -> _Sums:
-    """Of these candidates, in this order."""
-    if len(block) == 0:
-        return _Sums(np.zeros((1, len(draws.weights))), np.zeros(1), np.zeros(1))
-    values = np.asarray(draws.values(block), dtype=np.float64)
-    scatter = label_scatter(draws, *moments(block))
-    return _Sums(_running(values), _running(scatter), np.zeros(len(block) + 1))
+def _sums_of(view: CampaignView, block: Block, draws: Draws, moments: MomentsFn) -> _Sums:
+    """Of these candidates, in this order, whoever picks the others."""
+    mean, deviation = moments(block)
+    values = np.clip(np.asarray(draws.values(block), dtype=np.float64), *view.limits)
+    expected, scatter = _running(mean), _running(label_scatter(draws, mean, deviation))
+    return _Sums(expected, _running(values), scatter, np.zeros(len(block) + 1), expected)
 
 
 def _running(rows: Floats) -> Floats:
@@ -158,17 +179,19 @@ def _learning(
     moments: MomentsFn,
     pending: Block,
     depth: int,
+    at_random: Floats,
     rng: Generator,
 ) -> _Sums:
     """Sums of a policy that learns, over `depth` labels and ten more."""
-    deep = min(depth + _MORE, len(view.pool))
+    deep = len(at_random) - 1
     now = best_by_mean(view.pool, moments, deep)
-    fixed = _sums_of(view.block(now), draws, moments)
+    fixed = _sums_of(view, view.block(now), draws, moments)
     best = optima(view.pool, draws, deep)
-    gap = _running(best.values.T) - fixed.totals
+    gap = _running(np.clip(best.values.T, *view.limits)) - fixed.totals
     reached = np.zeros(deep + 1)
     if depth > 0:
-        rehearsal = _Rehearsal(draws, view.block(np.union1d(now, best.items)), pending, depth)
+        candidates = view.block(np.union1d(now, best.items))
+        rehearsal = _Rehearsal(draws, candidates, pending, depth, view.limits)
         chances, ends = draws.weights / draws.weights.sum(), rehearsal.ends
         runs = rng.choice(len(chances), size=_REHEARSALS, p=chances)
         found = np.array([rehearsal.play(view.posterior, int(run), rng) for run in runs])
@@ -176,8 +199,22 @@ def _learning(
         within = gap[np.ix_(ends, runs)].sum(axis=1)
         shares = np.divide(beyond, within, out=np.zeros_like(within), where=within > 1e-12)
         reached = np.interp(np.arange(deep + 1), ends, np.clip(shares, 0.0, 1.0))
-    room = (1.0 - reached) * (gap @ draws.weights)
-    return _Sums(fixed.totals + reached[:, None] * gap, fixed.scatter, np.clip(room, 0.0, None))
+    ahead = np.clip(gap @ draws.weights, 0.0, None)
+    expected = _possible(fixed.expected + reached * ahead, *view.limits)
+    totals, room = fixed.totals + reached[:, None] * gap, (1.0 - reached) * ahead
+    return _Sums(expected, totals, fixed.scatter, room, at_random)
+
+
+def _possible(sums: Floats, low: float, high: float) -> Floats:
+    """The same running sums, raised or lowered on the way so that each label lies within limits."""
+    steps = np.arange(len(sums))
+    if np.isfinite(high):
+        ahead = np.maximum.accumulate((sums - steps * high)[::-1])[::-1]
+        sums = np.minimum(ahead + steps * high, steps * high)
+    if np.isfinite(low):
+        ahead = np.minimum.accumulate((sums - steps * low)[::-1])[::-1]
+        sums = np.maximum(ahead + steps * low, steps * low)
+    return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +227,8 @@ class _Rehearsal:
     pending: Block
     """Labelled before the first choice."""
     depth: int
+    limits: tuple[float, float]
+    """The least and the largest label."""
 
     @property
     def ends(self) -> Ints:
@@ -216,7 +255,7 @@ class _Rehearsal:
         return Block(self.block.items[places], self.block.x[places])
 
     def _truth(self, block: Block, draw: int) -> Floats:
-        return self.draws.refine(block.x, np.full(len(block), draw))
+        return np.clip(self.draws.refine(block.x, np.full(len(block), draw)), *self.limits)
 
     def _told(self, posterior: Posterior, block: Block, draw: int, rng: Generator) -> Posterior:
         truth, likelihood = self._truth(block, draw), self.draws.likelihood
@@ -224,78 +263,79 @@ class _Rehearsal:
             labels = (rng.random(len(truth)) < truth).astype(np.float64)
         else:
             width = np.sqrt(likelihood.label_variance(truth, np.zeros(len(truth))))
-            labels = truth + width * rng.standard_normal(len(truth))
+            noisy = truth + width * rng.standard_normal(len(truth))
+            labels = np.clip(noisy, *self.limits)
         return posterior.update(Observation(int(block.items[0]), block.x, labels), rng)
 
 
-def _inflation(view: CampaignView, draws: Draws) -> float:
-    """κ²"""
-    if not view.measured:
+def _inflation(view: CampaignView) -> float:
+    """κ²; 1 where the model cannot tell."""
+    if not (view.measured and isinstance(view.posterior, SupportsHeldOut)):
         return 1.0
-    ratios = np.minimum(held_out(view, draws).squared_errors, _WORST)
+    found = held_out(view)
+    ratios = np.minimum(((view.measured_values - found.mean) / found.deviation) ** 2, _WORST)
     return max(1.0, (_PRIOR_ERRORS + float(ratios.sum())) / (_PRIOR_ERRORS + len(ratios)))
 
 
 def _in_user_units(
-    view: CampaignView, sums: _Sums, draws: Draws, steps: int, average: float
+    view: CampaignView, sums: _Sums, draws: Draws, n_pending: int, left: float
 ) -> Forecast:
-    labels, count = view.labels, np.arange(len(sums.totals))
+    """What people read off the sums.
+
+    Args:
+        view: The campaign now.
+        sums: To the end of the budget, and of ten more.
+        draws: Behind them.
+        n_pending: How many of the labels to come are proposed already.
+        left: Σ f̄ of these and of all candidates that can still be chosen.
+    """
+    labels, count = view.labels, np.arange(len(sums.expected))
+    steps = min(view.remaining, n_pending + len(view.pool))
     mean = sums.totals @ draws.weights
     variance = (sums.totals - mean[:, None]) ** 2 @ draws.weights
     variance += sums.scatter * (1.0 + _SHARED * np.maximum(count - 1, 0))
     freedom = max(1.0, 0.7 * (view.posterior.n_labels - 3))
     quantile = float(stdtrit(freedom, 0.5 + LEVEL / 2))
-    half = quantile * np.sqrt(_inflation(view, draws) * variance + sums.room**2)
-    half = labels.user_width(1.0) * half[: steps + 1]
-    so_far = float(view.measured_values.sum())
-    expected = so_far + labels.offset * count + labels.factor * mean
-    ahead = expected[: steps + 1]
-    path = _possible(Path(ahead, ahead - half, ahead + half), view.bounds)
+    half = quantile * np.sqrt(_inflation(view) * variance + sums.room**2)
+    half = labels.user_width(1.0) * half
+    so_far, n = float(view.measured_values.sum()), len(view.measured)
+    path = _within(view, so_far, sums.expected, half)
+    at_random = _within(view, so_far, sums.at_random, half).expected
+    n_left, n_next = n_pending + len(view.pool), min(_MORE, len(count) - 1)
+    everyone = so_far + labels.offset * n_left + labels.factor * left
+    n_random = len(count) - 1 - n_pending
+    each = float(path.expected[n_next] - so_far) / max(1, n_next)
+    others = float(at_random[-1] - at_random[n_pending])
+    prospects = Prospects(
+        n_next=n_next,
+        each=each,
+        give=float(half[n_next]) / max(1, n_next),
+        at_random=others / n_random if n_random else each,
+    )
     return Forecast(
-        expected_total=float(path.expected[-1]),
-        low=float(path.low[-1]),
-        high=float(path.high[-1]),
+        expected_total=float(path.expected[steps]),
+        low=float(path.low[steps]),
+        high=float(path.high[steps]),
         level=LEVEL,
         total_so_far=so_far,
-        value_of_ten_more=float(expected[-1] - expected[steps]),
-        stop_advice=_advice(view, expected, steps, average),
-        random_total=average * (len(view.measured) + steps),
-        path=path,
+        value_of_ten_more=float(path.expected[-1] - path.expected[steps]),
+        stop_advice=advice(view, prospects, spent=steps == 0),
+        random_total=float(at_random[steps]),
+        random_so_far=everyone * n / max(1, n + n_left),
+        next_each=prospects.each,
+        random_each=prospects.at_random,
+        path=Path(*(one[: steps + 1] for one in (path.expected, path.low, path.high))),
         trust=trust_in_words(view.posterior),
     )
 
 
-def _possible(path: Path, bounds: tuple[float, float] | None) -> Path:
-    """The same, its interval without totals that no labels within the bounds can sum to."""
-    if bounds is None:
-        return path
-    least, most = (path.expected[0] + np.arange(len(path.low)) * one for one in bounds)
-    return Path(
-        path.expected,
-        np.minimum(np.maximum(path.low, least), path.expected),
-        np.maximum(np.minimum(path.high, most), path.expected),
-    )
-
-
-def _advice(view: CampaignView, expected: Floats, steps: int, at_random: float) -> str:
-    n_next = min(_MORE, len(expected) - 1)
-    if n_next == 0:
-        return "Every candidate has been tried: there is nothing left to choose from."
-    each = float(expected[n_next] - expected[0]) / n_next
-    opening = "The budget is spent. " if steps == 0 else ""
-    coming = "One more experiment is" if n_next == 1 else f"The next {n_next} experiments are"
-    facts = f"{opening}{coming} expected to bring {shown(each)} each"
-    facts = f"{facts}, against {shown(at_random)} at random"
-    if not view.measured:
-        return f"{facts}. No result is in yet: this rests on the model's assumptions alone."
-    so_far = float(view.measured_values.mean())
-    facts = f"{facts} and {shown(so_far)} on average so far."
-    sign = 1.0 if view.labels.factor > 0 else -1.0
-    edge, past = sign * (each - at_random), sign * (so_far - at_random)
-    if view.posterior.n_labels <= 3:
-        return f"{facts} With so few results this says little yet."
-    if edge <= 0.1 * abs(past):
-        return f"{facts} That is hardly better than chance: consider stopping."
-    if edge < 0.5 * past:
-        return f"{facts} The best seem to be found: go on if such results are worth their cost."
-    return f"{facts} It pays to go on."
+def _within(view: CampaignView, so_far: float, sums: Floats, half: Floats) -> Path:
+    """Totals in the user's units, none that no labels within the range can sum to."""
+    count = np.arange(len(sums))
+    expected = so_far + view.labels.offset * count + view.labels.factor * sums
+    low, high = expected - half, expected + half
+    if view.bounds is None:
+        return Path(expected, low, high)
+    least, most = (so_far + count * one for one in view.bounds)
+    expected = np.clip(expected, least, most)
+    return Path(expected, np.maximum(low, least), np.minimum(high, most))

@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator
 
+from serendip.campaigns.limits import LimitedMoments
 from serendip.campaigns.view import CampaignView
 from serendip.core.arrays import Floats, Ints
-from serendip.core.data import Block
+from serendip.core.data import Block, HeldOut
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import contenders, optima
-from serendip.core.protocols import Draws, MomentsFn, Pool, Posterior, SupportsMoments
+from serendip.core.likelihood import Bernoulli
+from serendip.core.protocols import (
+    Draws,
+    MomentsFn,
+    Pool,
+    Posterior,
+    SupportsHeldOut,
+    SupportsMoments,
+    require,
+)
 from serendip.core.threads import one_blas_thread
 from serendip.models.draws import SampledMoments
 
@@ -52,7 +62,7 @@ def predictions(
         )
     with one_blas_thread():
         draws = view.posterior.sample(N_DRAWS, rng)
-        moments = moments_of(view.posterior, draws)
+        moments = label_moments(view, draws)
         items = np.arange(len(view.ids), dtype=np.int64)
         if top is not None and whole is not None:
             items = best_by_mean(whole, moments, top)
@@ -63,7 +73,7 @@ def predictions(
     measured = np.array([told.get(item, np.nan) for item in items.tolist()])
     ours = {
         "state": [view.state(item) for item in items.tolist()],
-        "expected": labels.offset + labels.factor * mean,
+        "expected": view.in_user_units(mean),
         "uncertainty": labels.user_width(1.0) * deviation,
         "chance_of_top": chances,
     }
@@ -112,47 +122,31 @@ def moments_of(posterior: Posterior, draws: Draws) -> MomentsFn:
     return posterior.moments() if isinstance(posterior, SupportsMoments) else SampledMoments(draws)
 
 
+def label_moments(view: CampaignView, draws: Draws) -> MomentsFn:
+    """Mean and standard deviation of f, no value of which lies outside the range of the labels."""
+    moments, (low, high) = moments_of(view.posterior, draws), view.limits
+    if view.bounds is None or isinstance(draws.likelihood, Bernoulli):  # chances are inside
+        return moments
+    return LimitedMoments(moments, low, high)
+
+
 def label_scatter(draws: Draws, mean: Floats, deviation: Floats) -> Floats:
     """(b,) E[Var(Y_x | f)]: the part of a label's variance that knowing f would leave."""
     whole = draws.likelihood.label_variance(mean, deviation**2)
     return np.maximum(whole - deviation**2, 0.1 * whole)
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """What the labels so far would have been predicted as, each from the others."""
-
-    expected: Floats
-    """(t,) in the model's units."""
-    deviation: Floats
-    """(t,) standard deviation of the label about it."""
-    seen: Floats
-    """(t,) the labels, in the model's units."""
-
-    @property
-    def squared_errors(self) -> Floats:
-        """(t,) over their variance, as estimated from the other labels too.
-
-        A large error has widened the variance it is divided by; with z² from t labels,
-        z²(t − 1)/(t − z²) undoes that.
-        """
-        count = len(self.seen)
-        ratio = np.minimum(((self.seen - self.expected) / self.deviation) ** 2, 0.8 * count)
-        return np.asarray(ratio * (count - 1) / (count - ratio))
-
-
-def held_out(view: CampaignView, draws: Draws) -> HeldOut:
-    """Each label predicted from the others, without refitting.
-
-    Leaving a label out of a Gaussian posterior turns its residual e into e/(1 − h), and the
-    variance of the label σ² into σ²/(1 − h), where h = Var f(x)/σ² is its pull on its own
-    prediction; exact where scales are known. Pulls above 0.9 count as 0.9.
-    """
-    mean, deviation = moments_of(view.posterior, draws)(view.block(view.measured_items))
-    scatter = np.maximum(label_scatter(draws, mean, deviation), 1e-300)
-    left = 1.0 - np.minimum(deviation**2 / scatter, 0.9)
-    seen = (view.measured_values - view.labels.offset) / view.labels.factor
-    return HeldOut(seen - (seen - mean) / left, np.sqrt(scatter / left), seen)
+def held_out(view: CampaignView) -> HeldOut:
+    """Each result predicted from all other labels, in the user's units and the order told."""
+    found = require(view.posterior, SupportsHeldOut, by=view).held_out()
+    rows = range(len(view.measured)) if view.rows is None else view.rows
+    places = np.array(rows, dtype=np.int64)
+    width = view.labels.user_width(1.0)
+    return HeldOut(
+        view.in_user_units(found.mean[places]),
+        width * found.deviation[places],
+        found.log_density[places] - np.log(width),
+    )
 
 
 # --- folds over the pool -------------------------------------------------------------------------
@@ -189,10 +183,6 @@ class Whole:
     """The pool as a whole: how many, and sums over all of them."""
 
     count: int
-    values: Floats
-    """(M,) Σ f under each draw."""
-    clipped: float
-    """Σ f̄, each kept between the least and the largest label seen: models extrapolate."""
     mean: float
     """Σ f̄"""
     square: float
@@ -206,41 +196,51 @@ class Whole:
         return max(0.0, self.square / self.count - (self.mean / self.count) ** 2)
 
 
-def whole_pool(view: CampaignView, draws: Draws, moments: MomentsFn) -> Whole:
+def whole_pool(pool: Pool, draws: Draws, moments: MomentsFn) -> Whole:
     """Sums over all candidates that can still be chosen."""
-    seen = (view.measured_values - view.labels.offset) / view.labels.factor
-    low, high = (float(seen.min()), float(seen.max())) if len(seen) else (-np.inf, np.inf)
-    return view.pool.fold(_WholeFold(draws, moments, low, high))
+    return pool.fold(_WholeFold(draws, moments))
 
 
 @dataclass(frozen=True, slots=True)
 class _WholeFold:
     draws: Draws
     moments: MomentsFn
-    low: float
-    high: float
 
     def start(self) -> Whole:
-        return Whole(0, np.zeros(len(self.draws.weights)), 0.0, 0.0, 0.0, 0.0)
+        return Whole(0, 0.0, 0.0, 0.0)
 
     def step(self, state: Whole, block: Block) -> Whole:
         mean, deviation = self.moments(block)
-        found = Whole(
-            len(block),
-            np.asarray(self.draws.values(block), dtype=np.float64).sum(axis=0),
-            float(np.clip(mean, self.low, self.high).sum()),
-            float(mean.sum()),
-            float(mean @ mean),
-            float(label_scatter(self.draws, mean, deviation).sum()),
-        )
+        scatter = label_scatter(self.draws, mean, deviation)
+        found = Whole(len(block), float(mean.sum()), float(mean @ mean), float(scatter.sum()))
         return self.merge(state, found)
 
     def merge(self, left: Whole, right: Whole) -> Whole:
         return Whole(
             left.count + right.count,
-            left.values + right.values,
-            left.clipped + right.clipped,
             left.mean + right.mean,
             left.square + right.square,
             left.scatter + right.scatter,
         )
+
+
+def sums_of_draws(view: CampaignView, draws: Draws) -> Floats:
+    """(M,) Σ f over the same candidates under each draw, no value outside the range of labels."""
+    return view.pool.fold(_SumsFold(draws, *view.limits))
+
+
+@dataclass(frozen=True, slots=True)
+class _SumsFold:
+    draws: Draws
+    low: float
+    high: float
+
+    def start(self) -> Floats:
+        return np.zeros(len(self.draws.weights))
+
+    def step(self, state: Floats, block: Block) -> Floats:
+        values = np.asarray(self.draws.values(block), dtype=np.float64)
+        return self.merge(state, np.clip(values, self.low, self.high).sum(axis=0))
+
+    def merge(self, left: Floats, right: Floats) -> Floats:
+        return left + right

@@ -176,6 +176,7 @@ class Problem:
     def view(self, state: State, name: str) -> CampaignView:
         """The campaign at this moment, as forecasts, reasons and reports see it."""
         settings, places = self.settings, self.candidates.places
+        shown = [1 + len(one.side) for one in state.results.values()]
         return CampaignView(
             name=name,
             label=settings.label,
@@ -195,6 +196,7 @@ class Problem:
             labels=self.labels,
             remaining=state.remaining,
             bounds=settings.bounds,
+            rows=[len(state.known) + sum(shown[:place]) for place in range(len(shown))],
         )
 
 

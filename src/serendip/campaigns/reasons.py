@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from serendip.campaigns.predictions import N_DRAWS, free_labels, moments_of
+from serendip.campaigns.predictions import N_DRAWS, free_labels, label_moments
 from serendip.campaigns.view import CampaignView, percent, shown
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block, Choice, Tradeoff
@@ -66,14 +66,15 @@ def reasons(view: CampaignView, choices: Sequence[Choice], rng: Generator) -> tu
     block = view.block(items)
     with one_blas_thread():
         draws = view.posterior.sample(N_DRAWS, rng)
-        mean, deviation = moments_of(view.posterior, draws)(block)
+        mean, deviation = label_moments(view, draws)(block)
         chances, costs, gains = _standing(view, block, draws)
+    expected = view.in_user_units(mean)
     nearest = _neighbours(view, items)
     found = []
     for place, item in enumerate(items.tolist()):
         cost, gain = float(costs[place]), float(gains[place])
         facts = _Facts(
-            view.labels.user(float(mean[place])),
+            float(expected[place]),
             view.labels.user_width(float(deviation[place])),
             float(chances[place]),
             _kind(cost, gain),

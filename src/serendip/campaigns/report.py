@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.campaigns.forecast import Forecast
-from serendip.campaigns.predictions import N_DRAWS, held_out
+from serendip.campaigns.predictions import held_out
 from serendip.campaigns.reasons import Reason, reasons
 from serendip.campaigns.view import CampaignView, percent, shown
 from serendip.core.data import Choice
@@ -37,7 +37,7 @@ def html_report(
         _progress(view, forecast),
         _pending(view, rng),
         _best(view),
-        _fit(view, rng),
+        _fit(view),
         _history(events_in_words),
     ]
     body = "\n".join(section for section in sections if section)
@@ -73,7 +73,7 @@ def _tiles(view: CampaignView, forecast: Forecast) -> str:
     gain = forecast.expected_total - forecast.random_total
     gained = f"{'+' if gain >= 0 else '−'}{shown(abs(gain))}"
     interval = f"{percent(forecast.level)} interval {shown(forecast.low)} to {shown(forecast.high)}"
-    at_random = f"random is expected to end at {shown(forecast.random_total)}"
+    at_random = f"from now on, which would end at {shown(forecast.random_total)}"
     tiles = [
         ("measured", str(n_done), f"{view.remaining} of {view.budget} left{bar}{aside}"),
         ("total so far", shown(forecast.total_so_far), average),
@@ -101,13 +101,12 @@ def _progress(view: CampaignView, forecast: Forecast) -> str:
     return f"<section><h2>Progress and forecast</h2><figure>{drawn}</figure></section>"
 
 
-def _fit(view: CampaignView, rng: Generator) -> str:
+def _fit(view: CampaignView) -> str:
     if len(view.measured) < 3:
         return ""
     from serendip.plots.campaign import fit_figure, inline_svg
 
-    draws = view.posterior.sample(N_DRAWS, rng)
-    left_out = view.labels.offset + view.labels.factor * held_out(view, draws).expected
+    left_out = held_out(view).mean
     kept = [one.expected for one in view.measured]
     predicted = np.array(
         [left_out[place] if told is None else told for place, told in enumerate(kept)]

@@ -1,6 +1,6 @@
 """What a campaign looks like at one moment: all that forecasts, reasons and reports may see."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,9 @@ class CampaignView:
     """Labels of the budget that are still to come, pending proposals included."""
     bounds: tuple[float, float] | None = None
     """The least and the largest label there can be, in the user's units, where that was said."""
+    rows: Sequence[int] | None = None
+    """(t,) which of the labels that the posterior has seen each of the measured is, where it has
+    seen others too: labels known before, or shown beside a result."""
 
     def __post_init__(self) -> None:
         unknown = next((item for item in self.states if not 0 <= item < len(self.ids)), None)
@@ -92,6 +95,16 @@ class CampaignView:
     def measured_values(self) -> Floats:
         """(t,) in the user's units, in the order told."""
         return np.array([one.value for one in self.measured], dtype=np.float64)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest label there can be as the model sees them, or infinite."""
+        return self.labels.limits(self.bounds)
+
+    def in_user_units(self, values: Floats) -> Floats:
+        """Labels as the user reads them, none outside the declared range."""
+        found = self.labels.offset + self.labels.factor * values
+        return np.asarray(found if self.bounds is None else np.clip(found, *self.bounds))
 
     def block(self, items: Ints) -> Block:
         """Features of any candidates, labelled ones too."""

@@ -33,6 +33,9 @@ _AHEAD = (
     "total_so_far",
     "value_of_ten_more",
     "random_total",
+    "random_so_far",
+    "next_each",
+    "random_each",
     "stop_advice",
     "trust",
 )
@@ -93,7 +96,7 @@ def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[st
         typer.echo(
             f"At the end of the budget: {ahead['expected_total']:.4g} expected, "
             f"{ahead['low']:.4g} to {ahead['high']:.4g} in {ahead['level']:.0%} of cases; "
-            f"random choice {ahead['random_total']:.4g}"
+            f"random choice from now on {ahead['random_total']:.4g}"
         )
         typer.echo(f"Ten more experiments would add {ahead['value_of_ten_more']:.4g}.")
         typer.echo(str(ahead["stop_advice"]))

@@ -63,6 +63,18 @@ class Observation:
         return float(self.y[0])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """What each label would have been predicted as, had it not been known."""
+
+    mean: Floats
+    """(t,) E[y_i | the other labels]"""
+    deviation: Floats
+    """(t,) standard deviation of y_i given the other labels, its noise included."""
+    log_density: Floats
+    """(t,) log p(y_i | the other labels)"""
+
+
 @dataclass(frozen=True, slots=True)
 class Optima:
     """Where each draw has its k largest values over the remaining pool, best first."""

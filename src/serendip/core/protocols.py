@@ -10,6 +10,7 @@ from serendip.core.data import (
     Block,
     Choice,
     Contenders,
+    HeldOut,
     Observation,
     Optima,
     Summary,
@@ -121,19 +122,24 @@ class SupportsCheck(Posterior, Protocol):
 
 @runtime_checkable
 class SupportsHeldOut(Posterior, Protocol):
+    """What forecasts, diagnostics and model weights need."""
+
+    def held_out(self) -> HeldOut:
+        """Each label predicted from all others, in the order seen; rows of one observation apart.
+
+        It is what a fit to the other labels would say; what is held fixed instead, such as
+        hyper-parameters that were learnt from all labels, the docstring of the model names.
+        """
+        ...
+
+
+@runtime_checkable
+class MixtureMember(SupportsMoments, SupportsHeldOut, Protocol):
     """What a mixture needs of its members, which are then weighed against each other."""
 
     @property
     def noise_variance(self) -> float:
         """E[σ_ε²]."""
-        ...
-
-    def moments(self) -> MomentsFn:
-        """Posterior mean and standard deviation of f(x)."""
-        ...
-
-    def held_out(self) -> Floats:
-        """(t,) log p(y_i | the other labels) of each label, in the order seen."""
         ...
 
 
@@ -233,8 +239,9 @@ _CAPABILITIES: dict[type, tuple[str, str]] = {
     SupportsMoments: ("a posterior with moments", "SampleVIDS, BudgetIDS or Thompson"),
     SupportsConfidence: ("a posterior with a uniform confidence band", "UCB"),
     SupportsDesign: ("a generalised linear posterior", "UCB"),
-    SupportsHeldOut: ("members that foretell labels left out", "GaussianProcessModel"),
     SupportsInformation: ("a posterior over a finite parameter set", "BudgetIDS or SampleVIDS"),
+    SupportsHeldOut: ("a posterior that predicts held-out labels", "another model"),
+    MixtureMember: ("members with moments that predict held-out labels", "GaussianProcessModel"),
     SupportsLookahead: ("a posterior that can look one label ahead", "BudgetIDS or Greedy"),
 }
 

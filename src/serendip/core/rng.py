@@ -39,6 +39,7 @@ class Purpose(StrEnum):
     UPDATE = "update"
     # models and worlds
     LEVEL = "level"
+    HELD_OUT = "held-out"
     WORLD = "world"
     GRAPH = "graph"
     DEMO_YIELDS = "demo yields"

@@ -16,20 +16,21 @@ from numpy.random import Generator
 
 from serendip.core.arguments import able, generator, instance, number, shown
 from serendip.core.arrays import Array, Floats
-from serendip.core.data import Block, Observation
+from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import (
     BlockFn,
     Draws,
+    MixtureMember,
     Model,
     MomentsFn,
     SupportsCheck,
-    SupportsHeldOut,
     SupportsLookahead,
     require,
 )
 from serendip.models.blend import BlendedDraws, BlendedMoments
 from serendip.models.fitting import check_draws, check_one, check_seen
+from serendip.models.left_out import mixed
 from serendip.models.lookahead import MixedLookahead, Outlook
 
 _PRIOR_LABELS = 5.0
@@ -45,7 +46,7 @@ class Member:
     """A model that may be trusted."""
 
     name: str
-    model: Model[SupportsHeldOut]
+    model: Model[MixtureMember]
     prior: float = 1.0
     """π, before it is divided by the sum over the members."""
 
@@ -86,7 +87,7 @@ class AutoModel:
         check_seen(seen)
         generator("rng", rng)
         parts = tuple(
-            require(member.model.posterior(seen, rng), SupportsHeldOut, by=self)
+            require(member.model.posterior(seen, rng), MixtureMember, by=self)
             for member in self.members
         )
         return AutoPosterior(self, parts, _trusted(self.members, parts))
@@ -97,7 +98,7 @@ class AutoPosterior:
     """The posteriors of the members, with the trust in each."""
 
     model: AutoModel
-    parts: tuple[SupportsHeldOut, ...]
+    parts: tuple[MixtureMember, ...]
     trust: tuple[Trust, ...]
 
     @property
@@ -119,7 +120,7 @@ class AutoPosterior:
                 part.check(x)
 
     @property
-    def _counted(self) -> tuple[list[SupportsHeldOut], Floats]:
+    def _counted(self) -> tuple[list[MixtureMember], Floats]:
         """The members that count, with weights that sum to one."""
         weights = np.array([one.weight for one in self.trust])
         kept = np.flatnonzero(weights >= min(_NEGLIGIBLE, weights.max()))
@@ -149,11 +150,10 @@ class AutoPosterior:
         able = [require(part, SupportsLookahead, by=self) for part in parts]
         return MixedLookahead(tuple(part.lookahead(others) for part in able), weights)
 
-    def held_out(self) -> Floats:
-        """(t,) log Σ_j w_j p_j(y_i | y_−i)."""
+    def held_out(self) -> HeldOut:
+        """Σ_j w_j p_j(y_i | y_−i), with the trust w that all labels have earned."""
         parts, weights = self._counted
-        logs = np.stack([part.held_out() for part in parts])
-        return np.asarray(np.logaddexp.reduce(logs + np.log(weights)[:, None], axis=0))
+        return mixed([part.held_out() for part in parts], weights)
 
     @property
     def noise_variance(self) -> float:
@@ -162,9 +162,9 @@ class AutoPosterior:
         return float(weights @ [part.noise_variance for part in parts])
 
 
-def _trusted(members: Sequence[Member], parts: Sequence[SupportsHeldOut]) -> tuple[Trust, ...]:
+def _trusted(members: Sequence[Member], parts: Sequence[MixtureMember]) -> tuple[Trust, ...]:
     prior = np.array([member.prior for member in members])
-    logs = np.stack([part.held_out() for part in parts])
+    logs = np.stack([part.held_out().log_density for part in parts])
     weights = stacked(logs, prior / prior.sum())
     scores = logs.mean(axis=1) if logs.shape[1] else np.zeros(len(members))
     return tuple(

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.data import HeldOut
 from serendip.models.label_scale import label_scale
 
 SLOPES = (0.4, 0.7, 1.0, 1.3, 1.7)
@@ -81,15 +82,15 @@ class Calibration:
     """(E c)²: between the mean and the median of c², as suits an interval."""
     noise_variance: float
     """(E σ)²"""
-    held_out: Floats
-    """(t,) log p(y_i | the other labels)."""
+    held_out: HeldOut
+    """By members that have not seen the label."""
 
     @classmethod
     def of(cls, x: Floats, y: Floats, unseen: Unseen, scale: Scale) -> "Calibration":
         """Weights of the grid by the labels; each is foretold with the weights of all others."""
         usable = unseen.count >= 2
         if len(y) < 3 or not usable.any():
-            return cls(1.0, 1.0, 0.1 * scale.spread**2, _prior_density(y))
+            return cls(1.0, 1.0, 0.1 * scale.spread**2, _by_prior(y))
         others = (y.sum() - y) / (len(y) - 1)
         slope, spread, noise = (column[:, None] for column in _GRID.T)
         drift = scale.spread**2 * (np.mean(bounded(x) ** 2, axis=1) + 1.0) / (1.0 + len(y))
@@ -100,12 +101,21 @@ class Calibration:
         total = density.sum(axis=1) - 2.0 * (_GRID[:, 0] - 1.0) ** 2
         weights = np.exp(total - logsumexp(total))
         without = total[:, None] - density
-        held_out = logsumexp(without + density, axis=0) - logsumexp(without, axis=0)
+        level = logsumexp(without, axis=0)
+        held_out = logsumexp(without + density, axis=0) - level
+        shares = np.exp(without - level)
+        mean = (shares * (y - error)).sum(axis=0)
+        squares = (shares * (variance + (y - error - mean) ** 2)).sum(axis=0)
+        plain = _by_prior(y)
         return cls(
             slope=float(weights @ _GRID[:, 0]),
             spread_variance=float(weights @ np.sqrt(_GRID[:, 1])) ** 2,
             noise_variance=(float(weights @ np.sqrt(_GRID[:, 2])) * scale.spread) ** 2,
-            held_out=np.where(usable, held_out, _prior_density(y)),
+            held_out=HeldOut(
+                np.where(usable, mean, plain.mean),
+                np.where(usable, np.sqrt(squares), plain.deviation),
+                np.where(usable, held_out, plain.log_density),
+            ),
         )
 
 
@@ -114,9 +124,10 @@ def bounded(x: Floats) -> Floats:
     return np.asarray(x / (1.0 + np.abs(x) / 3.0))
 
 
-def _prior_density(y: Floats) -> Floats:
-    """(t,) log density of a t with three degrees of freedom, as wide as labels are large."""
+def _by_prior(y: Floats) -> HeldOut:
+    """A t with three degrees of freedom, as wide as labels are large."""
     offset, unit = label_scale(float(y.sum()), float(y @ y), len(y), constant=True, unit=None)
     width = 0.36 * unit
     constant = gammaln(2.0) - gammaln(1.5) - 0.5 * np.log(3.0 * np.pi) - np.log(width)
-    return np.asarray(constant - 2.0 * np.log1p(((y - offset) / width) ** 2 / 3.0))
+    density = np.asarray(constant - 2.0 * np.log1p(((y - offset) / width) ** 2 / 3.0))
+    return HeldOut(np.full(len(y), offset), np.full(len(y), np.sqrt(3.0) * width), density)

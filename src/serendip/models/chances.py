@@ -14,11 +14,11 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import log_expit, logit, logsumexp
+from scipy.special import expit, log_expit, logit, logsumexp
 
 from serendip.core.arguments import generator
 from serendip.core.arrays import Array, Floats
-from serendip.core.data import Block, Observation
+from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Bernoulli
 from serendip.core.protocols import MomentsFn
@@ -26,6 +26,7 @@ from serendip.models.calibration import SLOPES, SPREADS, Calibration, Scale, Uns
 from serendip.models.draws import LogisticDraws, equal_weights
 from serendip.models.ensemble import Ensemble, EnsembleDraws, Fitter, Members, Nobody, stacked
 from serendip.models.fitting import check_draws, check_one, check_seen, features
+from serendip.models.left_out import coins
 from serendip.models.sigmoid import sigmoid_moments
 
 _GRID = np.array(list(product(SLOPES, SPREADS)))
@@ -76,8 +77,8 @@ class ChancePosterior:
         """Mean and standard deviation of f, over the Gaussian of g."""
         return ChanceMoments(self.ensemble)
 
-    def held_out(self) -> Floats:
-        """(t,) log P(y_i | the other labels), by members that have not seen label i."""
+    def held_out(self) -> HeldOut:
+        """By members that have not seen label i."""
         return self.ensemble.calibration.held_out
 
 
@@ -118,23 +119,24 @@ def _calibrated(x: Floats, y: Floats, unseen: Unseen) -> Calibration:
     """Weights of the grid by the labels; each is foretold with the weights of all others."""
     usable = unseen.count >= 2
     if len(y) < 3 or not usable.any():
-        return Calibration(1.0, 1.0, 0.0, np.full(len(y), np.log(0.5)))
+        return Calibration(1.0, 1.0, 0.0, coins(y, np.full(len(y), 0.5)))
     others = _share(y.sum() - y, len(y) - 1)
     slope, spread = (column[:, None] for column in _GRID.T)
     drift = _SPREAD**2 * (np.mean(bounded(x) ** 2, axis=1) + 1.0) / (1.0 + len(y))
     mean = others + slope * (unseen.mean - others)
     variance = spread * unseen.variance + drift
     # The mean of a sigmoid over a Gaussian, after MacKay (1992).
-    density = log_expit((2.0 * y - 1.0) * mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
+    score = mean / np.sqrt(1.0 + np.pi / 8.0 * variance)
+    density = log_expit((2.0 * y - 1.0) * score)
     density[:, ~usable] = 0.0
     total = density.sum(axis=1) - 2.0 * (_GRID[:, 0] - 1.0) ** 2
     weights = np.exp(total - logsumexp(total))
     without = total[:, None] - density
-    held_out = logsumexp(without + density, axis=0) - logsumexp(without, axis=0)
-    plain = log_expit((2.0 * y - 1.0) * others)
+    shares = np.exp(without - logsumexp(without, axis=0))
+    chance = (shares * expit(score)).sum(axis=0)
     return Calibration(
         slope=float(weights @ _GRID[:, 0]),
         spread_variance=float(weights @ _GRID[:, 1]),
         noise_variance=0.0,
-        held_out=np.where(usable, held_out, plain),
+        held_out=coins(y, np.where(usable, chance, expit(others))),
     )

@@ -20,7 +20,7 @@ from numpy.random import Generator
 
 from serendip.core.arguments import generator
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
+from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.calibration import SLOPES, Calibration, Scale, Unseen, bounded
@@ -261,8 +261,8 @@ class EnsemblePosterior:
             self.ensemble, LinearLookahead(mean, covariance, there, self.noise_variance)
         )
 
-    def held_out(self) -> Floats:
-        """(t,) log p(y_i | the other labels), by members that have not seen label i."""
+    def held_out(self) -> HeldOut:
+        """By members that have not seen label i; scales are those of all labels."""
         return self.ensemble.calibration.held_out
 
     @property

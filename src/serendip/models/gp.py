@@ -22,7 +22,7 @@ from scipy.special import gammaln, logsumexp
 
 from serendip.core.arguments import instance, number, numbers, shown, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Observation
+from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
@@ -33,7 +33,7 @@ from serendip.models.kernels import Group, Kernel, default_kernels, single_colum
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import Outlook, ProcessLookahead
 from serendip.models.paths import Company, Path, PathDraws
-from serendip.models.process import Fit, held_out_density, mixture_moments
+from serendip.models.process import Fit, mixture_moments, process_held_out
 from serendip.models.relevance import Scale, learnt_kernels
 
 _NEGLIGIBLE = 1e-3
@@ -277,9 +277,9 @@ class GaussianProcessPosterior:
         company = Company.of(self.fits, np.asarray(others.x, dtype=np.float64))
         return ProcessLookahead(company, self.noise_variance)
 
-    def held_out(self) -> Floats:
-        """(t,) log p(y_i | the other labels); exact but for what was learnt with y_i."""
-        return held_out_density(self.fits, self.y)
+    def held_out(self) -> HeldOut:
+        """Exact given what was learnt from all labels: relevances, unit, and what counts."""
+        return process_held_out(self.fits, self.y)
 
 
 def _major(weights: Floats) -> Array:

@@ -20,6 +20,7 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import (
     Block,
     Contenders,
+    HeldOut,
     Observation,
     Optima,
     Summary,
@@ -30,6 +31,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
+from serendip.core.rng import Purpose, stream
 from serendip.models.draws import TableDraws, equal_weights
 from serendip.models.fitting import (
     check_draws,
@@ -40,6 +42,7 @@ from serendip.models.fitting import (
     places,
 )
 from serendip.models.graph_scales import GraphFit, GraphScales, Looks, node_moments
+from serendip.models.left_out import refitted
 
 
 def adjacency_of(n_nodes: int, edges: Ints) -> csr_array:
@@ -113,10 +116,10 @@ class GraphModel:
             _check_nodes(one, n_nodes)
             looks = looks.including(one)
             open_nodes[one.item] = 0.0
-        return self._posterior(closed, looks, open_nodes, len(seen))
+        return self._posterior(closed, looks, open_nodes, tuple(seen))
 
     def _posterior(
-        self, closed: csr_array, looks: Looks, open_nodes: Floats, n_labels: int
+        self, closed: csr_array, looks: Looks, open_nodes: Floats, seen: tuple[Observation, ...]
     ) -> "GraphPosterior":
         if self.prior_variance is not None and self.noise_variance is not None:
             fits: tuple[GraphFit, ...] = ()
@@ -129,7 +132,7 @@ class GraphModel:
             mean, variance = node_moments(fits, looks)
             noise_variance = sum(fit.weight * fit.scale * fit.ratio for fit in fits)
         return GraphPosterior(
-            self, closed, looks, open_nodes, fits, mean, variance, noise_variance, n_labels
+            self, closed, looks, open_nodes, fits, mean, variance, noise_variance, seen
         )
 
 
@@ -149,7 +152,12 @@ class GraphPosterior:
     variance: Floats
     noise_variance: float
     """E[σ²] where it is unknown."""
-    n_labels: int
+    seen: tuple[Observation, ...]
+
+    @property
+    def n_labels(self) -> int:
+        """How many nodes have been chosen."""
+        return len(self.seen)
 
     def update(self, seen: Observation, rng: Generator) -> "GraphPosterior":
         """Each row is one noisy look at one node; the generator is not used."""
@@ -158,7 +166,7 @@ class GraphPosterior:
         open_nodes = self.open_nodes.copy()
         open_nodes[seen.item] = 0.0
         looks = self.looks.including(seen)
-        return self.model._posterior(self.closed, looks, open_nodes, self.n_labels + 1)
+        return self.model._posterior(self.closed, looks, open_nodes, (*self.seen, seen))
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
@@ -193,6 +201,24 @@ class GraphPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of each node."""
         return NodeMoments(self.mean, np.sqrt(self.variance))
+
+    def held_out(self) -> HeldOut:
+        """By refits; every look at a node is left out apart."""
+        return refitted(_AtOnce(self.model), self.seen, stream(0, Purpose.HELD_OUT))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AtOnce:
+    """The same model, told all looks in one observation: their order does not matter."""
+
+    model: GraphModel
+
+    def posterior(self, seen: Sequence[Observation], rng: Generator) -> GraphPosterior:
+        """The posterior given these observations; which nodes are open is not kept."""
+        if not seen:
+            return self.model.posterior((), rng)
+        x, y = np.concatenate([one.x for one in seen]), np.concatenate([one.y for one in seen])
+        return self.model.posterior((Observation(seen[0].item, x, y),), rng)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from scipy.special import gammaln, logsumexp
 
 from serendip.core.arguments import instance, numbers, whole_fields
 from serendip.core.arrays import Array, Floats
-from serendip.core.data import Block, Observation
+from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import Cholesky
@@ -34,6 +34,7 @@ from serendip.models.fitting import (
     features,
 )
 from serendip.models.label_scale import label_scale
+from serendip.models.left_out import gaussian_held_out, inverses, student_held_out
 from serendip.models.lookahead import LinearLookahead, Outlook
 
 
@@ -106,6 +107,8 @@ class LinearModel:
             energy=0.0,
             n_rows=0,
             n_labels=0,
+            x=np.empty((0, d)),
+            y=np.empty(0),
             fits=(),
         )
         return prior.absorb(seen)
@@ -171,6 +174,10 @@ class LinearPosterior:
     """yᵀy"""
     n_rows: int
     n_labels: int
+    x: Floats
+    """(t, d) what has been labelled."""
+    y: Floats
+    """(t,)"""
     fits: tuple[Fit, ...]
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
@@ -194,6 +201,8 @@ class LinearPosterior:
             energy=energy,
             n_rows=rows,
             n_labels=self.n_labels + len(seen),
+            x=np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)]),
+            y=np.concatenate([self.y, *(one.y for one in seen)]),
         )
         return replace(grown, fits=grown._fit())
 
@@ -317,6 +326,21 @@ class LinearPosterior:
         shrinkage = self.fits[best].precision.log_determinant + float(np.log(widths).sum())
         width = np.sqrt(2.0 * np.log(1.0 / failure) + max(0.0, shrinkage)) + np.sqrt(len(widths))
         return LinearMoments(self.mean, self.covariance, float(width))
+
+    def held_out(self) -> HeldOut:
+        """Exact; where scales are unknown, given the unit of the labels."""
+        if self.scale is None:
+            (part,) = self.components
+            features, noise = self.x * np.sqrt(part.widths), np.array([part.noise])
+            pull, precision = inverses(features, self.y, noise)
+            return gaussian_held_out(self.y, pull[0], precision[0])
+        labels = self.y - self._label_scale()[0]
+        noise, found = np.array(self.scale.noise_ratios, dtype=np.float64), []
+        for part in self.components[:: len(noise)]:  # the noise varies fastest
+            found.append(inverses(self.x * np.sqrt(part.widths), labels, noise))
+        pull, precision = (np.concatenate(one) for one in zip(*found, strict=True))
+        rates, weights = np.array([(fit.rate, fit.weight) for fit in self.fits]).T
+        return student_held_out(self.y, pull, precision, rates, self.fits[0].shape, weights)
 
     def lookahead(self, others: Block) -> BlockFn[Outlook]:
         """By the exact mean and covariance."""

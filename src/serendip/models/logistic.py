@@ -20,11 +20,12 @@ from scipy.special import expit, log_expit, logsumexp
 
 from serendip.core.arguments import numbers, whole_fields
 from serendip.core.arrays import Array, Floats
-from serendip.core.data import Block, Observation
+from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Bernoulli
 from serendip.core.linalg import Cholesky
 from serendip.core.protocols import BlockFn, MomentsFn
+from serendip.core.rng import Purpose, stream
 from serendip.models.draws import LogisticDraws, equal_weights
 from serendip.models.fitting import (
     check_constant,
@@ -34,6 +35,7 @@ from serendip.models.fitting import (
     check_variances,
     features,
 )
+from serendip.models.left_out import refitted
 from serendip.models.lookahead import MixedLookahead, Outlook
 from serendip.models.sigmoid import sigmoid_moments
 
@@ -124,6 +126,10 @@ class LogisticPosterior:
                 f"The logistic model needs labels in [0, 1]; got {y[(y < 0) | (y > 1)][0]:g}. "
                 "Use the linear model for other labels."
             )
+        return self._refitted(x, y, self.n_labels + len(seen))
+
+    def _refitted(self, x: Floats, y: Floats, n_labels: int) -> Self:
+        """The posterior of these labels instead, warm started at the modes of this one."""
         fits, evidence = [], []
         for fit in self.fits:
             mode, precision, height = _newton(x, y, fit.mode, fit.widths)
@@ -132,7 +138,7 @@ class LogisticPosterior:
             evidence.append(-height - 0.5 * volume)
         weights = np.exp(np.array(evidence) - logsumexp(evidence))
         weighted = (replace(fit, weight=float(w)) for fit, w in zip(fits, weights, strict=True))
-        return type(self)(tuple(weighted), x, y, self.n_labels + len(seen))
+        return type(self)(tuple(weighted), x, y, n_labels)
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Deterministic: the generator is not used."""
@@ -188,6 +194,13 @@ class LogisticPosterior:
         prior = np.diag(1.0 / self.best.widths)
         return DesignNorm(self.best.mode, Cholesky.of(self.x.T @ self.x + prior))
 
+    def held_out(self) -> HeldOut:
+        """By refits at the grid points that count."""
+        if not len(self.y):
+            return HeldOut(np.empty(0), np.empty(0), np.empty(0))
+        again = LogisticAgain(type(self)(self.kept, self.x[:0], self.y[:0], 0))
+        return refitted(again, (Observation(0, self.x, self.y),), stream(0, Purpose.HELD_OUT))
+
     def lookahead(self, others: Block) -> BlockFn[Outlook]:
         """Chances of the others after a miss and after a hit, each by one Newton step."""
         x = np.asarray(others.x, dtype=np.float64)
@@ -195,6 +208,19 @@ class LogisticPosterior:
         if len(parts) == 1:
             return parts[0]
         return MixedLookahead(parts, np.array([fit.weight for fit in self.kept]))
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticAgain:
+    """The model with the grid of a posterior, fits to other labels starting at its modes."""
+
+    start: LogisticPosterior
+
+    def posterior(self, seen: Sequence[Observation], rng: Generator) -> LogisticPosterior:
+        """The posterior given these observations; the generator is not used."""
+        x = np.concatenate([self.start.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)])
+        y = np.concatenate([self.start.y, *(one.y for one in seen)])
+        return self.start._refitted(x, y, len(seen))
 
 
 def _newton(x: Floats, y: Floats, start: Floats, widths: Floats) -> tuple[Floats, Cholesky, float]:

@@ -17,13 +17,15 @@ from numpy.random import Generator
 
 from serendip.core.arguments import generator, number, positive, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Observation
+from serendip.core.data import HeldOut, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import gaussian_draws
 from serendip.core.protocols import MomentsFn
+from serendip.core.rng import Purpose, stream
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
 from serendip.models.fitting import check_draws, check_one, check_seen, places
+from serendip.models.left_out import refitted
 from serendip.models.mixing import Mixing, chain_picks
 
 _N_UNSEEN = 16
@@ -174,6 +176,14 @@ class LowRankPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of u_iᵀv_j over all chains."""
         return SampledMoments(self._draws(self.left, self.right))
+
+    def held_out(self) -> HeldOut:
+        """By refits, whose chains begin afresh."""
+        told = [
+            Observation(place, self.entries[place : place + 1], self.y[place : place + 1])
+            for place in range(len(self.y))
+        ]
+        return refitted(self.model, told, stream(0, Purpose.HELD_OUT))
 
     def _draws(self, left: Floats, right: Floats) -> FactorDraws:
         noise = Gaussian(float(self.noise_variance.mean()))

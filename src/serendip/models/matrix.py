@@ -20,13 +20,13 @@ from numpy.random import Generator
 
 from serendip.core.arguments import generator, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Observation
+from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
 from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, places
 from serendip.models.label_scale import far_apart, label_scale
-from serendip.models.left_out import left_out
+from serendip.models.left_out import reweighted
 from serendip.models.lookahead import Outlook, SampledLookahead
 from serendip.models.matrix_groups import group_of
 from serendip.models.matrix_lines import Lines
@@ -229,13 +229,18 @@ class MatrixPosterior:
         """
         return Mixing.of(self.history)
 
-    def held_out(self) -> Floats:
-        """(t,) log p(y_i | the other labels) of each label, in the order told.
+    def held_out(self) -> HeldOut:
+        """From the chains, by importance weights.
 
-        From the chains, by importance weights; the own weights of the label's row and column are
-        integrated out, the rest is left to the weights.
+        The own weights of the label's row and column are integrated out, the rest is left to the
+        weights; the unit of the labels is that of all.
         """
         if len(self.entries) == 0:
-            return np.empty(0)
-        foretold = self._table(np.arange(self.model.n_chains)).foretold()
-        return np.asarray(left_out(foretold) - np.log(self.unit))
+            return HeldOut(np.empty(0), np.empty(0), np.empty(0))
+        table = self._table(np.arange(self.model.n_chains))
+        found = reweighted(table.y, *table.foretold())
+        return HeldOut(
+            self.offset + self.unit * found.mean,
+            self.unit * found.deviation,
+            found.log_density - np.log(self.unit),
+        )

@@ -179,8 +179,9 @@ class Table:
                 precision[b, a] = precision[a, b]
         return precision, pull
 
-    def foretold(self) -> Floats:
-        """(t, M) log p(y_ij | all other labels, all but the own weights of row i and column j).
+    def foretold(self) -> tuple[Floats, Floats]:
+        """(t, M) mean and variance of y_ij given all other labels, and all of a chain but the own
+        weights of row i and column j.
 
         Without y_ij nothing links the two: both are Gaussian given the other labels of their line,
         and a_i + b_j + u_iᵀv_j has a known mean and variance, taken for Gaussian.
@@ -192,7 +193,7 @@ class Table:
         for spread, facing in ((row_variance, column.copy()), (column_variance, row.copy())):
             facing[0] = 1.0
             variance += np.einsum("ktm,kltm,ltm->tm", facing, spread, facing)
-        return np.asarray(-0.5 * (np.log(2.0 * np.pi * variance) + (self.y - mean) ** 2 / variance))
+        return np.asarray(mean), np.asarray(variance)
 
     def _without(self, side: int) -> tuple[Floats, Floats]:
         """Mean (q, t, M) and covariance (q, q, t, M) of a label's line, given its other labels."""

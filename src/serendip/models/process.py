@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 from serendip.core.arrays import Floats
+from serendip.core.data import HeldOut
 from serendip.models.kernels import Kernel
+from serendip.models.left_out import student_held_out
 
 _CHUNK = 1024
 """Rows worked on at once."""
@@ -101,27 +102,16 @@ def pooled(fits: tuple[Fit, ...], found: Sequence[Seen]) -> tuple[Floats, Floats
     return mean + fits[0].offset, variance
 
 
-def held_out_density(fits: tuple[Fit, ...], y: Floats) -> Floats:
-    """(t,) log p(y_i | y_−i) of the mixture, every label left out in turn.
-
-    With d = diag A⁻¹ and α = A⁻¹y a grid point predicts a t distribution around y_i − α_i / d_i
-    from s² ~ InvGamma(shape − ½, rate − ½ α_i² / d_i). Without y_i its weight would have been
-    w / p(y_i | y_−i) but for a factor, so the mixture has Σ w / Σ (w / p).
-    """
+def process_held_out(fits: tuple[Fit, ...], y: Floats) -> HeldOut:
+    """Every label left out of the mixture in turn, in closed form."""
     if len(y) == 0:
-        return np.empty(0)
-    logs = []
-    for fit in fits:
-        spread = 1.0 / (fit.sizes + fit.noise[:, None])
-        precision = spread @ (fit.basis**2).T
-        surprise = 0.5 * fit.pull**2 / precision
-        shape = fit.shape - 0.5
-        rates = np.maximum(fit.rates[:, None] - surprise, 1e-12 * fit.rates[:, None])
-        logs.append(
-            gammaln(shape + 0.5)
-            - gammaln(shape)
-            + 0.5 * np.log(precision / (2.0 * np.pi * rates))
-            - (shape + 0.5) * np.log1p(surprise / rates)
-        )
-    weights = np.log(np.concatenate([fit.weights for fit in fits]))[:, None]
-    return np.asarray(-logsumexp(weights - np.concatenate(logs), axis=0))
+        return HeldOut(np.empty(0), np.empty(0), np.empty(0))
+    spreads = [(fit, 1.0 / (fit.sizes + fit.noise[:, None])) for fit in fits]
+    return student_held_out(
+        y,
+        np.concatenate([fit.pull for fit in fits]),
+        np.concatenate([spread @ (fit.basis**2).T for fit, spread in spreads]),
+        np.concatenate([fit.rates for fit in fits]),
+        fits[0].shape,
+        np.concatenate([fit.weights for fit in fits]),
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
+from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws, MomentsFn
 from serendip.models.draws import grouped_summary, sampled_tradeoff
@@ -123,8 +123,8 @@ class RecodedPosterior:
         cells = Block(others.items, self.cells(others.x))
         return Recoded(self.inner.lookahead(cells), self.cells)
 
-    def held_out(self) -> Floats:
-        """(t,) log p(y_i | the other labels)."""
+    def held_out(self) -> HeldOut:
+        """That of the table."""
         return self.inner.held_out()
 
 

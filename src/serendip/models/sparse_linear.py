@@ -21,7 +21,7 @@ from numpy.random import Generator
 
 from serendip.core.arguments import generator, number, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, Observation, Optima, Summary, Tradeoff
+from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
@@ -35,6 +35,7 @@ from serendip.models.fitting import (
     features,
 )
 from serendip.models.label_scale import far_apart, label_scale
+from serendip.models.left_out import inverses, reweighted
 from serendip.models.mixing import chain_picks
 from serendip.models.sparse_sweeps import Collapsed, SparseChains
 
@@ -198,6 +199,27 @@ class SparseLinearPosterior:
     def moments(self) -> MomentsFn:
         """Mean and standard deviation of xᵀθ over all chains."""
         return shared.SampledMoments(self._draws(np.arange(len(self.chains.theta))))
+
+    def held_out(self) -> HeldOut:
+        """From the chains, by importance weights.
+
+        The coefficients are integrated out, which features are at work is left to the weights; the
+        unit of the labels is that of all.
+        """
+        labels, chains = (self.y - self.offset) / self.unit, self.chains
+        active = chains.theta != 0
+        # As many columns for each chain as the largest has; those beyond its own are zero.
+        columns = np.argsort(~active, axis=1, kind="stable")[:, : int(active.sum(axis=1).max())]
+        widths = chains.slab_variance[:, None] * np.take_along_axis(active, columns, axis=1)
+        features = self.x[:, columns].swapaxes(0, 1) * np.sqrt(widths)[:, None]
+        pull, precision = inverses(features, labels, chains.noise_variance[:, None])
+        variances = 1.0 / precision[:, 0].T
+        found = reweighted(labels, labels[:, None] - pull[:, 0].T * variances, variances)
+        return HeldOut(
+            self.offset + self.unit * found.mean,
+            self.unit * found.deviation,
+            found.log_density - np.log(self.unit),
+        )
 
     def _draws(self, picks: Ints) -> "SparseLinearDraws":
         theta = self.chains.theta[picks] * self.unit

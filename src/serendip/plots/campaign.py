@@ -38,14 +38,19 @@ def progress_figure(
         expected: (k + 1,) forecast from now to the end, and so are `low` and `high`.
         low: Lower end of the interval.
         high: Upper end.
-        random_total: What random choice has at the end.
+        random_total: What random choice from now on has at the end.
         label: What is summed.
         level: The chance that the interval holds the total.
     """
     figure, panel = _figure(7.6, 3.5)
     now, end = len(totals) - 1, len(totals) + len(expected) - 2
     panel.plot(
-        [0, end], [0.0, random_total], color=_GREY, linestyle=":", linewidth=1.6, label="at random"
+        [now, end],
+        [totals[-1], random_total],
+        color=_GREY,
+        linestyle=":",
+        linewidth=1.6,
+        label="at random",
     )
     if end > now:
         ahead = np.arange(now, end + 1)

@@ -216,7 +216,10 @@ class ForecastAnswer(BaseModel):
     level: float = Field(description="The chance that the total lies between low and high.")
     total_so_far: float
     value_of_ten_more: float
-    random_total: float
+    random_total: float = Field(description="The same total, by random choice from now on.")
+    random_so_far: float = Field(description="What as many results picked at random would sum to.")
+    next_each: float = Field(description="Expected of each of the next ten experiments.")
+    random_each: float = Field(description="Expected of a candidate picked at random.")
     stop_advice: str
     path: Path
 

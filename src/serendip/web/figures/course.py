@@ -12,7 +12,7 @@ from serendip.web.figures.parts import Figure, axis, figure_of, numbers, steps_a
 
 
 def progress_figure(totals: Sequence[float], future: Forecast, label: str) -> Figure:
-    """The sum so far, the forecast to the end of the budget, and random choice.
+    """The sum so far, the forecast to the end of the budget, and random choice from now on.
 
     Args:
         totals: (t + 1,) after 0 … t results.
@@ -35,8 +35,8 @@ def progress_figure(totals: Sequence[float], future: Forecast, label: str) -> Fi
     }
     data: list[Figure] = [
         {
-            "x": [0, end],
-            "y": [0, float(future.random_total)],
+            "x": [spent, end],
+            "y": [float(future.total_so_far), float(future.random_total)],
             "mode": "lines",
             "line": {"color": "@soft", "dash": "dot", "width": 2},
             "name": "random choice",
@@ -61,7 +61,7 @@ def progress_figure(totals: Sequence[float], future: Forecast, label: str) -> Fi
     alt = (
         f"Sum of {label}: {shown(future.total_so_far)} after {spent} results; "
         f"{shown(future.expected_total)} expected after {end}, between {shown(future.low)} and "
-        f"{shown(future.high)}; random choice would reach {shown(future.random_total)}."
+        f"{shown(future.high)}; random choice from now on would reach {shown(future.random_total)}."
     )
     return figure_of(
         data,

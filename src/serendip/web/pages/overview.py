@@ -32,12 +32,9 @@ async def against_random(request: Request, name: str) -> HTMLResponse:
     """What as many labels of candidates picked at random would have summed to, beside the total."""
     campaigns: Campaigns = request.app.state.campaigns
     reading = await campaigns.read(name)
-    n_labels = len(reading.state.results)
     at_random = None
-    if n_labels:
-        future = await campaigns.forecast(name)
-        n_in_all = n_labels + len(future.path.expected) - 1
-        at_random = future.random_total * n_labels / n_in_all
+    if reading.state.results:
+        at_random = (await campaigns.forecast(name)).random_so_far
     return render(
         request,
         "_against_random.html",
