@@ -1,18 +1,22 @@
 """Results as people write them: read from a table, checked, and turned into events."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from serendip.campaigns.candidates import Candidates
-from serendip.campaigns.cells import original
+from serendip.campaigns.cells import original, plain_text
 from serendip.campaigns.events import Corrected, Event, Excluded, Failed, KnownLabel, Told
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.core.labels import Continuous, Labels, Ordered
-from serendip.tables.columns import known_column, numbers_of, row_number
+from serendip.tables.amounts import number_in
+from serendip.tables.columns import known_column, numbers_of, odd_one, row_number
+from serendip.tables.numerals import is_share
+from serendip.tables.unsure import Unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +60,28 @@ def id_column(candidates: Candidates) -> str:
     """The column of names in tables that go out and come back."""
     taken = CANDIDATE in candidates.columns
     return candidates.id_column or (f"serendip {CANDIDATE}" if taken else CANDIDATE)
+
+
+def results_table(file: Path, settings: Settings, candidates: Candidates) -> "pd.DataFrame":
+    """The table in a file of results: ids as they are written, and labels where nothing is guessed.
+
+    Args:
+        file: A file such as `ask` writes, filled in.
+        settings: Of the campaign.
+        candidates: Of the pool.
+    """
+    from serendip.tables import read_table
+
+    names, labels = result_columns(settings, candidates)
+    return read_table(file, names=names, labels=labels)
+
+
+def result_columns(
+    settings: Settings, candidates: Candidates
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of names and those of labels, as a table of results may call them."""
+    own = id_column(candidates)
+    return (own, plain_text(own), SEEN_WITH), (settings.label, plain_text(settings.label))
 
 
 def read_results(
@@ -121,18 +147,21 @@ def word_of(cell: object) -> str:
 def _labels(cells: "pd.Series[Any]", settings: Settings) -> list[float]:
     """The numbers that written labels stand for."""
     kind = settings.labels
-    written: Iterable[Any] = cells.tolist()
+    written: Sequence[Any] = cells.tolist()
     if isinstance(kind, Continuous):
-        plain = cells.map(lambda cell: original(cell) if isinstance(cell, str) else cell)
-        numbers = (
-            numbers_of(plain, f"; or write {FAILED[0]} or {EXCLUDED[0]}") if len(cells) else ()
-        )
-        if numbers is None:
+        written = [cell if _is_share(cell) else _plain(cell) for cell in written]
+        numbers = [at for at, cell in enumerate(written) if not _is_share(cell)]
+        amounts = cells.iloc[numbers].astype(object)
+        amounts[:] = [written[at] for at in numbers]
+        values = numbers_of(amounts, f"; or write {FAILED[0]} or {EXCLUDED[0]}") if numbers else ()
+        if values is None:
+            at = odd_one(amounts)
             raise InvalidInput(
                 f"Labels must be numbers, {FAILED[0]} or {EXCLUDED[0]}; column "
-                f"{settings.label!r} holds {cells.iloc[0]!r} in row {row_number(cells, 0)}."
+                f"{settings.label!r} holds {amounts.iloc[at]!r} in row {row_number(amounts, at)}."
             )
-        written = numbers
+        for at, value in zip(numbers, values, strict=True):
+            written[at] = value
     found = []
     for at, cell in enumerate(written):
         try:
@@ -150,41 +179,61 @@ def label_of(written: object, settings: Settings) -> float:
 
 def written_label(written: object, labels: Labels) -> float:
     """The number that stands for what was written, of a kind of label."""
-    in_words = isinstance(labels, Ordered)
-    if isinstance(written, float) and in_words and written.is_integer():
-        written = int(written)
-    if isinstance(written, str):
-        written = original(written.strip())
-        if not in_words:
-            from serendip.tables.numerals import reading_of
-
-            style = reading_of([written]).style()
-            written = style.plain(written) if style is not None else written
+    if isinstance(labels, Ordered):
+        if isinstance(written, float) and written.is_integer():
+            written = int(written)
+        if isinstance(written, str):
+            written = original(written.strip())
+    elif isinstance(written, str):
+        written = _amount(written, labels)
     return labels.encode(written) + 0.0  # no negative zero
 
 
+def _amount(written: str, labels: Labels) -> float:
+    if isinstance(written, Unsure):
+        raise InvalidInput(f"A label must be a number, and {written.says}.")
+    return number_in(original(written.strip()), labels)
+
+
+def _is_share(cell: object) -> bool:
+    return isinstance(cell, str) and is_share(original(cell.strip()))
+
+
+def _plain(cell: object) -> object:
+    return original(cell) if isinstance(cell, str) and not isinstance(cell, Unsure) else cell
+
+
 def _candidate(written: object, candidates: Candidates, where: str) -> str:
-    item = matched(written, candidates)
+    try:
+        item = matched(written, candidates)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{problem} (in {where})") from None
     if item is None:
         if word_of(written) == "":
             raise InvalidInput(f"There is a result but no id in {where}; fill in the id.")
-        raise InvalidInput(f"{unknown(str(written), candidates)} (in {where})")
+        more = f" {written.says}." if isinstance(written, Unsure) else ""
+        raise InvalidInput(f"{unknown(str(written), candidates)}{more} (in {where})")
     return item
 
 
 def matched(written: object, candidates: Candidates) -> str | None:
-    """The candidate somebody means; spreadsheets turn 007 into 7 and 1e5 into 100000."""
+    """The candidate somebody means; spreadsheets turn 007 into 7 and 1e5 into 100000.
+
+    The text as it is written counts first, then the number that it is, where only one candidate is
+    called so.
+    """
     whole = isinstance(written, float) and written.is_integer() and abs(written) < 2**53
     text = str(int(written)) if isinstance(written, float) and whole else str(written).strip()
     for name in (original(text), text):
         if name in candidates.places:
             return name
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    near = candidates.numbered(number)
-    return near[0] if len(near) == 1 else None
+    near = candidates.numbered(text)
+    if len(near) > 1:
+        raise InvalidInput(
+            f"The id {text!r} may be {near[0]!r} or {near[1]!r}; write it as the pool has it, in "
+            "a column of text."
+        )
+    return near[0] if near else None
 
 
 def unknown(item: str, candidates: Candidates) -> str:

@@ -80,13 +80,6 @@ def backtest(
     from serendip.tables import read_table
 
     where = Engine(engine.value, address=address)
-    frame: pd.DataFrame | PoolFolder
-    if table.is_dir():
-        from serendip.folders.opening import open_folder
-
-        frame = open_folder(table)
-    else:
-        frame = read_table(table)
     spec = Columns(
         model=model or ("linear" if table.is_dir() else ""),
         features=tuple(features) if features else None,
@@ -97,6 +90,14 @@ def backtest(
         rank=rank,
         edges=edges,
     )
+    frame: pd.DataFrame | PoolFolder
+    if table.is_dir():
+        from serendip.folders.opening import open_folder
+
+        frame = open_folder(table)
+    else:
+        named = {*spec.names, *([id] if id else [])}
+        frame = read_table(table, names=named, labels=(label,))
     with progress_bar("backtest") as progress:
         result = run(
             frame,

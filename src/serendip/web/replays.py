@@ -68,8 +68,8 @@ def run(store: str, replay: Replay) -> dict[str, Any]:
 
     report((0, 0))
     if replay.table is not None:
-        frame, label, id, minimize = read_table(replay.table), replay.label, replay.id, False
-        columns = _columns(replay)
+        label, id, minimize, columns = replay.label, replay.id, False, _columns(replay)
+        frame = read_table(replay.table, names=(id, *columns.names), labels=(label,))
     else:
         frame, label, id, minimize, columns = _own_labels(store, replay)
     assert label is not None  # checked when the replay was made
