@@ -26,6 +26,7 @@ from serendip.tables.matching import SameNumber
 if TYPE_CHECKING:
     import pandas as pd
 
+
 class _Every:
     """Holds every name of a column."""
 

@@ -88,8 +88,8 @@ def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Can
         from serendip.folders.opening import open_folder
 
         return FolderCandidates(open_folder(path))
-    named = {settings.id, *settings.frame_columns.names} - {None}
-    frame = read_table(path, rules, names=named, labels=(settings.label,))
+    names = (settings.id, *settings.frame_columns.names)
+    frame = read_table(path, rules, names=names, labels=(settings.label,))
     return TableCandidates.of(frame, settings.id, rules=rules)
 
 

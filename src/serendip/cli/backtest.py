@@ -96,8 +96,7 @@ def backtest(
 
         frame = open_folder(table)
     else:
-        named = {*spec.names, *([id] if id else [])}
-        frame = read_table(table, names=named, labels=(label,))
+        frame = read_table(table, names=(id, *spec.names), labels=(label,))
     with progress_bar("backtest") as progress:
         result = run(
             frame,

@@ -11,7 +11,7 @@ import numpy as np
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
 from serendip.tables.cells import ROW
-from serendip.tables.numerals import COMMA, POINT, is_code, is_number, is_share, reading_of
+from serendip.tables.numerals import COMMA, POINT, Style, is_code, is_number, is_share, reading_of
 from serendip.tables.unsure import refuse_unsure
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def refuse_shares(labels: "Column") -> None:
 
 def odd_one(column: "Column") -> int:
     """The place of the first text that is no number, or not in the style of those before it."""
-    left, first = (POINT, COMMA), None
+    left: tuple[Style, ...] = (POINT, COMMA)
+    first = None
     for place, value in enumerate(column.tolist()):
         if isinstance(value, str):
             first = place if first is None else first

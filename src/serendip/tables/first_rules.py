@@ -18,7 +18,6 @@ from serendip.tables.cells import (
     check_header,
     column_names,
     reason,
-    stripped,
     texts_of,
     without_empty_columns,
 )

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_parquet(file: Path, names: Container[str], labels: Container[str]) -> "pd.DataFrame":
+def read_parquet(
+    file: Path, names: Container[str | None], labels: Container[str | None]
+) -> "pd.DataFrame":
     """The table in a .parquet file.
 
     Args:

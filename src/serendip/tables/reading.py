@@ -34,8 +34,8 @@ def read_table(
     path: str | Path,
     rules: int = CURRENT,
     *,
-    names: Container[str] = (),
-    labels: Container[str] = (),
+    names: Container[str | None] = (),
+    labels: Container[str | None] = (),
 ) -> "pd.DataFrame":
     """The table in a .csv, .tsv, .xlsx (first sheet) or .parquet file.
 
@@ -89,13 +89,17 @@ def _existing(file: Path) -> Path:
     return file
 
 
-def _read_delimited(file: Path, names: Container[str], labels: Container[str]) -> "pd.DataFrame":
+def _read_delimited(
+    file: Path, names: Container[str | None], labels: Container[str | None]
+) -> "pd.DataFrame":
     with text_table(file) as table:
         cells = table.frame().dropna(how="all")
         return settled(cells, table.separator, names, labels)
 
 
-_READERS: dict[str, Callable[[Path, Container[str], Container[str]], "pd.DataFrame"]] = {
+_READERS: dict[
+    str, Callable[[Path, Container[str | None], Container[str | None]], "pd.DataFrame"]
+] = {
     ".csv": _read_delimited,
     ".tsv": _read_delimited,
     ".xlsx": read_xlsx,

@@ -41,8 +41,8 @@ _GROUPED = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 def settled(
     frame: "pd.DataFrame",
     separator: str | None = None,
-    names: Container[str] = (),
-    labels: Container[str] = (),
+    names: Container[str | None] = (),
+    labels: Container[str | None] = (),
 ) -> "pd.DataFrame":
     """The table with numbers where its texts are numbers.
 
@@ -55,7 +55,7 @@ def settled(
     columns = {
         str(name): _Texts.of(frame[name], texts, name in labels)
         for name, texts in texts_of(frame)
-        if name not in names
+        if name not in names and frame[name].dtype != "category"
     }
     decided = {one.reading.styles[0] for one in columns.values() if one.decides}
     common = decided.pop() if len(decided) == 1 else None

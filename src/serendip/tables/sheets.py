@@ -28,7 +28,9 @@ _PADDED = re.compile(r"0+")
 _AS_TEXT = "write it as text (format the column as Text and type it again)"
 
 
-def read_xlsx(file: Path, names: Container[str], labels: Container[str]) -> "pd.DataFrame":
+def read_xlsx(
+    file: Path, names: Container[str | None], labels: Container[str | None]
+) -> "pd.DataFrame":
     """The table in the first sheet of a workbook.
 
     Args:
@@ -39,7 +41,7 @@ def read_xlsx(file: Path, names: Container[str], labels: Container[str]) -> "pd.
     import pandas as pd
 
     with first_sheet(file) as (title, rows):
-        start, first = next(((at, cells) for at, cells in rows if _holds(cells)), (0, {}))
+        first = next((cells for _, cells in rows if _holds(cells)), {})
         if not first:
             raise InvalidInput(
                 f"The first sheet of {file.name} ({title!r}) is empty; put the table there."
@@ -52,13 +54,12 @@ def read_xlsx(file: Path, names: Container[str], labels: Container[str]) -> "pd.
         index: list[int] = []
         columns: list[list[Any]] = [[] for _ in header]
         for row, cells in rows:
-            for at in range(len(columns), 1 + max(cells)):  # beyond the last name in the header
+            while len(columns) <= max(cells):  # beyond the last name in the header
                 header.append("")
                 columns.append([None] * len(index))
             index.append(row)
             for at, column in enumerate(columns):
-                cell = cells.get(at)
-                column.append(None if cell is None else _value(cell, at in named))
+                column.append(_value(cells[at], at in named) if at in cells else None)
     found = column_names(file, header)
     frame = pd.DataFrame(
         {name: _typed(column) for name, column in zip(found, columns, strict=True)},

@@ -49,7 +49,7 @@ class Book:
     """The number format of each style."""
     from_1904: bool = False
     computes: bool = False
-    """Whether formulas are to be computed once it is opened, so that stored results mean nothing."""
+    """Whether formulas are to be computed on opening, so that stored results mean nothing."""
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def _opened(file: Path, parts: zipfile.ZipFile) -> tuple[str, str, Book]:
     main = next(
         target for kind, _, target in _links(file, parts, "") if kind.endswith("/officeDocument")
     )
-    book, title, wanted = Book(), "", ""
+    book = Book()
     sheets: list[tuple[str, str]] = []
     for element in _elements(file, parts, main, ("sheet", "workbookPr", "calcPr")):
         match _local(element.tag):
@@ -95,12 +95,9 @@ def _opened(file: Path, parts: zipfile.ZipFile) -> tuple[str, str, Book]:
             case _:
                 book.computes = _true(element.get("fullCalcOnLoad"))
     links = {link: (kind, target) for kind, link, target in _links(file, parts, main)}
-    for title, link in sheets:
-        kind, wanted = links[link]
-        if kind.endswith("/worksheet"):
-            break
-    else:
-        raise InvalidInput(f"{file.name} has no sheet of cells; put the table on its first sheet.")
+    title, wanted = next(
+        (name, links[link][1]) for name, link in sheets if links[link][0].endswith("/worksheet")
+    )
     for kind, target in links.values():
         if kind.endswith("/sharedStrings"):
             found = _elements(file, parts, target, ("si",))
@@ -154,7 +151,7 @@ def _elements(
         opened: Elements that come at their beginning, with nothing in them yet.
     """
     _check_contents(file, parts, name)
-    parser = ElementTree.XMLPullParser(("start", "end"))
+    parser: Any = ElementTree.XMLPullParser(("start", "end"))
     inside: list[ElementTree.Element] = []
     with parts.open(name) as data:
         while chunk := data.read(_CHUNK):

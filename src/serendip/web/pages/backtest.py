@@ -1,6 +1,5 @@
 """Backtest: a replay of labels that are there already, with a live bar, cancel, and the figure."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
