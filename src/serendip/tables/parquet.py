@@ -39,7 +39,13 @@ def read_parquet(
                 cells = [_name(value) for value in table.column(place).to_pylist()]
                 frame[name] = pd.Series(cells, index=frame.index, dtype=object)
         keep = [name for name in frame.columns if not re.fullmatch(r"__index_level_\d+__", name)]
-        return settled(frame[keep].copy(), None, names, labels)
+        texts = {
+            name
+            for name, column in zip(found, table.columns, strict=True)
+            if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type)
+        }
+        as_they_are = {name for name in keep if name in names or name not in texts}
+        return settled(frame[keep].copy(), None, as_they_are, labels)
     except InvalidInput:
         raise
     except Exception as problem:  # pyarrow raises many kinds for a broken file

@@ -52,10 +52,9 @@ def settled(
         names: Columns of names, which stay as they are.
         labels: Columns of labels, whose numbers may stand beside words.
     """
+    read = frame[[name for name in frame.columns if name not in names]]
     columns = {
-        str(name): _Texts.of(frame[name], texts, name in labels)
-        for name, texts in texts_of(frame)
-        if name not in names and frame[name].dtype != "category"
+        str(name): _Texts.of(frame[name], texts, name in labels) for name, texts in texts_of(read)
     }
     decided = {one.reading.styles[0] for one in columns.values() if one.decides}
     common = decided.pop() if len(decided) == 1 else None
@@ -203,7 +202,8 @@ def _labels(column: "Column", one: _Texts, usual: Style | None) -> "Column":
         made = [v.lower() == "true" if isinstance(v, str) else v for v in cells]
     else:
         made = [_label(v, one.reading, style) if isinstance(v, str) else v for v in cells]
-    return pd.Series(made, index=column.index, dtype=object, name=column.name).infer_objects()
+    values = pd.Series(made, index=column.index, dtype=object, name=column.name)
+    return values if any(isinstance(v, str) for v in made) else values.infer_objects()
 
 
 def _label(text: str, reading: Reading, style: Style | None) -> object:
