@@ -61,9 +61,13 @@ def read_xlsx(
             for at, column in enumerate(columns):
                 column.append(_value(cells[at], at in named) if at in cells else None)
     found = column_names(file, header)
+    numbers = pd.Index(index, dtype="int64", name=ROW)
     frame = pd.DataFrame(
-        {name: _typed(column) for name, column in zip(found, columns, strict=True)},
-        index=pd.Index(index, dtype="int64", name=ROW),
+        {
+            name: _typed(pd.Series(column, index=numbers, dtype=object))
+            for name, column in zip(found, columns, strict=True)
+        },
+        index=numbers,
     )
     return settled(without_empty_columns(frame, header), None, names, labels)
 
@@ -80,14 +84,13 @@ def _value(cell: Cell, named: bool) -> object:
     return shown(value, cell.shown_as) if named else _amount(value, cell.shown_as)
 
 
-def _typed(values: list[Any]) -> Any:
+def _typed(column: "pd.Series[Any]") -> "pd.Series[Any]":
     import pandas as pd
 
-    kinds = {type(value) for value in values if value is not None}
+    kinds = {type(value) for value in column.dropna()}
     if kinds and kinds <= {int, float}:
-        return pd.to_numeric(pd.Series(values, dtype=object)).to_numpy()
-    column = pd.Series(values, dtype=object)
-    return (column if str in kinds or Unsure in kinds else column.infer_objects()).array
+        return pd.to_numeric(column)
+    return column if kinds & {str, Unsure} else column.infer_objects()
 
 
 def _amount(value: object, shown_as: str) -> object:

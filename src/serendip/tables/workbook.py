@@ -215,7 +215,7 @@ def _rows(
     file: Path, parts: zipfile.ZipFile, sheet: str, book: Book
 ) -> Iterator[tuple[int, dict[int, Cell]]]:
     """Row numbers with the cells that hold something; a row without any is left out."""
-    row, column, first, width = 0, -1, 0, 0
+    row, column, first, last, width = 0, -1, 0, 0, 0
     cells: dict[int, Cell] = {}
     for element in _elements(file, parts, sheet, ("c", "mergeCell"), ("row",)):
         tag = _local(element.tag)
@@ -230,14 +230,14 @@ def _rows(
             if cell is None:
                 continue
             cells[column] = cell
-            first, width = first or row, max(width, column + 1)
+            first, last, width = first or row, row, max(width, column + 1)
             if (row - first + 1) * width > MOST_CELLS or width > MOST_COLUMNS:
                 raise InvalidInput(
                     f"Cell {place} of {file.name} lies far outside the table; delete the rows and "
                     "columns beyond the table, and save it again."
                 )
         else:
-            _refuse_merged(file, element.get("ref", ""), first, row, width)
+            _refuse_merged(file, element.get("ref", ""), first, last, width)
     if cells:
         yield row, cells
 
