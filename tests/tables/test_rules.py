@@ -42,7 +42,7 @@ def test_rules_1_stay_as_they_were(tmp_path):
     assert read_table(file, 1)["x"].tolist() == [1234, 2345]
     file.write_text("x,y\n85%,1\n90%,2\n")
     assert read_table(file, 1)["x"].tolist() == ["85%", "90%"]
-    with pytest.raises(InvalidInput, match="rules 3, .* upgrade serendip"):
+    with pytest.raises(InvalidInput, match=r"rules 3, .* upgrade serendip"):
         read_table(file, 3)
 
 

@@ -96,7 +96,7 @@ def test_a_cell_far_away_takes_neither_time_nor_memory(tmp_path, quote):
     far = "<row r='1048576'><c r='XFD1048576'><v>1</v></c></row></sheetData>".replace("'", quote)
     edited(file, "</sheetData>", far)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(InvalidInput, match="Cell XFD1048576 of a.xlsx lies far outside"):
+    with pytest.raises(InvalidInput, match=r"Cell XFD1048576 of a\.xlsx lies far outside"):
         read_table(file)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
 
