@@ -11,19 +11,28 @@ from scipy.sparse import csr_array
 
 from serendip.core.arrays import Array, Floats
 from serendip.core.errors import InvalidInput
-from serendip.core.naming import known
+from serendip.core.naming import known, listed
 from serendip.core.protocols import Model
 from serendip.model_names import MODELS, usual_model
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.kernels import Group
 from serendip.models.matrix import MatrixModel
 from serendip.table_models import ANY_UNIT, OWN_CONSTANT, table_model
-from serendip.tables import encode_features, read_table
-from serendip.tables.columns import known_column
+from serendip.tables import CURRENT, encode_features, read_table
+from serendip.tables.columns import known_column, row_number
 from serendip.tables.lines import TableLines
+from serendip.tables.matching import SameNumber
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class _Every:
+    """Holds every name of a column."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
 
 _VECTOR = 8
 """Numbered columns that may be a vector; of fewer each relevance is soon learnt."""
@@ -72,6 +81,11 @@ class Columns:
         usual = usual_model(self.rows, self.columns, self.edges, binary=binary, folder=folder)
         return self if self.model else replace(self, model=usual)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns whose cells are names."""
+        return (*listed(self.rows), *listed(self.columns), *self.nominal)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Framed:
@@ -90,7 +104,11 @@ class Framed:
 
 
 def frame_problem(
-    frame: "pd.DataFrame", spec: Columns, not_features: tuple[str, ...], ids: tuple[str, ...]
+    frame: "pd.DataFrame",
+    spec: Columns,
+    not_features: tuple[str, ...],
+    ids: tuple[str, ...],
+    rules: int = CURRENT,
 ) -> Framed:
     """What a model needs of a table.
 
@@ -99,12 +117,13 @@ def frame_problem(
         spec: What its columns are.
         not_features: Columns that must not become features: the label and the id.
         ids: (n,) names of the candidates, which the edges of a graph refer to.
+        rules: The reading rules for a table of edges.
     """
     spec = spec.named()
     if spec.model == "low-rank":
         return _matrix(frame, spec, not_features)
     if spec.model == "graph":
-        return _graph(spec, ids)
+        return _graph(spec, ids, rules)
     encoded = encode_features(
         frame,
         spec.features,
@@ -202,22 +221,26 @@ def _matrix(frame: "pd.DataFrame", spec: Columns, not_features: tuple[str, ...])
     return Framed(x, model, None, False, tuple(notes))
 
 
-def _graph(spec: Columns, ids: tuple[str, ...]) -> Framed:
+def _graph(spec: Columns, ids: tuple[str, ...], rules: int) -> Framed:
     assert spec.edges is not None  # checked in Columns
-    table = read_table(spec.edges)
+    table = read_table(spec.edges, rules, names=_Every())
     if table.shape[1] < 2:
         raise InvalidInput(f"{spec.edges.name} needs two columns of ids; it has {table.shape[1]}.")
     places = {name: place for place, name in enumerate(ids)}
+    numbers = SameNumber(ids, rules)
     ends = []
     for column in table.columns[:2]:
-        names = table[column].astype(str).tolist()
-        unknown = next((name for name in names if name not in places), None)
-        if unknown is not None:
-            raise InvalidInput(
-                f"{spec.edges.name} names {unknown!r} in column {column!r}, which is no candidate; "
-                "edges must use the ids of the table."
-            )
-        ends.append([places[name] for name in names])
+        found = []
+        for at, name in enumerate(table[column].astype(str).tolist()):
+            near = [name] if name in places or rules == 1 else numbers.find(name)
+            if len(near) != 1 or near[0] not in places:
+                raise InvalidInput(
+                    f"{spec.edges.name} names {name!r} in column {column!r}, row "
+                    f"{row_number(table, at)}, which is {'more than one' if near[1:] else 'no'} "
+                    "candidate; edges must use the ids of the table."
+                )
+            found.append(places[near[0]])
+        ends.append(found)
     adjacency = adjacency_of(len(ids), np.array(ends, dtype=np.int64).T)
     note = f"A graph of {len(ids)} nodes and {adjacency.nnz // 2} edges."
     return Framed(np.arange(len(ids))[:, None], GraphModel(adjacency), adjacency, False, (note,))

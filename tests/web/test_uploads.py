@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import struct
 import time
 import zipfile
@@ -360,3 +361,30 @@ def test_the_api_opens_no_file_of_the_computer(client):
     for field in ("pool", "snapshot"):
         body = {"name": "x", "label": "y", "budget": 1, "rows": rows(5), field: "/etc/passwd"}
         assert client.post("/api/v1/campaigns", json=body).status_code == 422
+
+
+def test_the_page_reads_names_and_results_as_the_commands_do(client):
+    """Ids that agree as numbers, an ambiguous result, and per cent in a range of 0 to 100."""
+    pool = b"id,a,b\n2.10,1,5\n2.1,2,3\n007,4,4\n12,3,1\n"
+    table = send(client, "pool.csv", pool).json()["table"]
+    roles = {"role-0": "id", "role-1": "number", "role-2": "number"}
+    shown = client.get(f"/new/{table}")
+    assert "2.10" in shown.text
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown.text)
+    guard = {"csrf_token": token[1]}
+    label = {"label": "y", "kind": "number", "low": "0", "high": "100", "better": "larger"}
+    form = {**guard, **roles, **label, "name": "lab", "budget": "3", "batch": "2"}
+    answer = client.post(f"/new/{table}", data=form)
+    assert answer.status_code in (200, 303)
+    assert client.get("/api/v1/campaigns/lab").status_code == 200
+
+    def told(data):
+        return client.post("/campaigns/lab/upload", files={"table": ("r.csv", data)},
+                           data=guard)  # fmt: skip
+
+    refused = told(b"id;y\n007;1.234\n")
+    assert refused.status_code == 422
+    assert "can be read in two ways" in refused.text
+    assert told(b"id,y\n2.10,72%\n2.1,5\n").status_code == 200
+    results = client.get("/api/v1/campaigns/lab/results").json()["rows"]
+    assert {row["id"]: row["y"] for row in results} == {"2.10": 72, "2.1": 5}

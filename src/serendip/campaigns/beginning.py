@@ -9,14 +9,21 @@ from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCan
 from serendip.campaigns.events import Created, KnownLabel
 from serendip.campaigns.pool_file import keep_snapshot, read_candidates, reference
 from serendip.campaigns.problem import Problem, first_choice
-from serendip.campaigns.results import Outcome, close, id_column, label_of, read_results
+from serendip.campaigns.results import (
+    Outcome,
+    close,
+    id_column,
+    label_of,
+    read_results,
+    results_table,
+)
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.store import Store
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
 from serendip.core.text import checked_text
 from serendip.folders.opening import PoolFolder
-from serendip.tables import read_table
+from serendip.tables import CURRENT
 
 _MOST_KNOWN = 100_000
 """Labels known already that a campaign may begin with, on a pool folder."""
@@ -38,7 +45,7 @@ def prepared(settings: Settings) -> Prepared:
             f"Labels lie between -{LARGEST:g} and {LARGEST:g}; got the range {settings.range}. "
             "Give labels in a larger unit."
         )
-    candidates = read_candidates(settings.pool, settings.id)
+    candidates = read_candidates(settings.pool, settings)
     if isinstance(candidates, FolderCandidates):
         _check_folder_settings(settings)
     problem = Problem.of(settings, candidates)
@@ -78,6 +85,7 @@ def begin(settings: Settings, ready: Prepared, store: Store, who: str, at: str) 
         edges=edges,
         snapshot=snapshot,
         known=ready.known,
+        reading_rules=CURRENT,
     )
     store.create(settings.name, event)
 
@@ -87,7 +95,7 @@ def _known(settings: Settings, candidates: Candidates) -> tuple[KnownLabel, ...]
     found = {one.item: one for one in _own_labels(settings, candidates)}
     if settings.prior_data is not None:
         name = settings.prior_data.name
-        table = read_table(settings.prior_data)
+        table = results_table(settings.prior_data, settings, candidates)
         for one in read_results(table, settings, candidates, name):
             if one.item in found and not close(found[one.item].value, one.value):
                 raise InvalidInput(

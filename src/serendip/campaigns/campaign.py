@@ -14,7 +14,14 @@ from serendip.campaigns.chronicle import Answers, Chronicle, Command, one_of, re
 from serendip.campaigns.deeds import acting, moved, now, rebudgeted
 from serendip.campaigns.events import Asked, Entry, Event
 from serendip.campaigns.pool_file import load, own_files, unchanged
-from serendip.campaigns.results import Decision, Outcome, decide, outcomes_of, read_results
+from serendip.campaigns.results import (
+    Decision,
+    Outcome,
+    decide,
+    outcomes_of,
+    read_results,
+    results_table,
+)
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.campaigns.store import Store
@@ -112,7 +119,11 @@ class Campaign:
         if self._candidates is None:
             created = self.state.created
             self._candidates = load(
-                self.state.pool, created.snapshot, self.store.folder, self.settings.id
+                self.state.pool,
+                created.snapshot,
+                self.store.folder,
+                self.settings,
+                created.reading_rules,
             )
         return self._candidates
 
@@ -195,10 +206,9 @@ class Campaign:
     ) -> tuple[Outcome, ...]:
         """What results say, once it is known to fit the pool and the labels."""
         if isinstance(results, str | Path):
-            from serendip.tables import read_table
-
-            name, frame = Path(results).name, read_table(results)
-            return read_results(frame, self.settings, self.candidates, name)
+            file = Path(results)
+            frame = results_table(file, self.settings, self.candidates)
+            return read_results(frame, self.settings, self.candidates, file.name)
         if isinstance(results, Mapping):
             return outcomes_of(results, self.settings, self.candidates)
         return read_results(results, self.settings, self.candidates)

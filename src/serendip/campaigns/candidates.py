@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from serendip.core.arrays import Ints
-from serendip.tables import ids_of
+from serendip.tables import CURRENT, ids_of
+from serendip.tables.matching import SameNumber
+from serendip.tables.numerals import numbers_meant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 _COMPARED = 50_000
 """Names that are compared with a text, at most."""
+_LONGEST = Decimal(10) ** 40
+"""Whole numbers up to which a name may be written out."""
 
 
 class Candidates(Protocol):
@@ -56,8 +61,8 @@ class Candidates(Protocol):
         """The user's columns of some candidates, indexed from 0."""
         ...
 
-    def numbered(self, number: float) -> list[str]:
-        """Names that are this number, however they are written."""
+    def numbered(self, text: str) -> list[str]:
+        """Names that are the same number as a text, however both are written."""
         ...
 
     def closest(self, text: str) -> str | None:
@@ -74,16 +79,23 @@ class TableCandidates:
     ids: tuple[str, ...]
     places: Mapping[str, int]
     id_column: str | None
-    notes: tuple[str, ...] = ()
+    rules: int
+    """By which reading rules the table was read."""
+    notes: tuple[str, ...]
+    _numbers: SameNumber
 
     @classmethod
     def of(
-        cls, frame: "pd.DataFrame", id_column: str | None, notes: tuple[str, ...] = ()
+        cls,
+        frame: "pd.DataFrame",
+        id_column: str | None,
+        notes: tuple[str, ...] = (),
+        rules: int = CURRENT,
     ) -> "TableCandidates":
         """The candidates of a table."""
         ids = ids_of(frame, id_column)
         places = {name: place for place, name in enumerate(ids)}
-        return cls(frame, ids, places, id_column, notes)
+        return cls(frame, ids, places, id_column, rules, notes, SameNumber(ids, rules))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,22 +106,15 @@ class TableCandidates:
         """Rows of the table."""
         return self.frame.iloc[np.asarray(items, dtype=np.int64)].reset_index(drop=True)
 
-    def numbered(self, number: float) -> list[str]:
-        """By trying all."""
-        return [name for name in self.ids if _number(name) == number]
+    def numbered(self, text: str) -> list[str]:
+        """By trying all, once."""
+        return self._numbers.find(text)
 
     def closest(self, text: str) -> str | None:
         """By comparing all, where that takes less than a second."""
         if len(self.ids) > _COMPARED:
             return None
         return next(iter(get_close_matches(text, self.ids, n=1)), None)
-
-
-def _number(name: str) -> float | None:
-    try:
-        return float(name)
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,14 +154,21 @@ class FolderCandidates:
 
         return pd.DataFrame(self.folder.names.beside(items), index=range(len(items)))
 
-    def numbered(self, number: float) -> list[str]:
+    def numbered(self, text: str) -> list[str]:
         """Only the plain form: a folder may hold too many to try."""
-        plain = str(int(number)) if number.is_integer() and abs(number) < 2**53 else str(number)
-        return [plain] if plain in self.places else []
+        meant = numbers_meant(text)
+        plain = {_plain(one) for one in meant} if len(meant) == 1 else ()
+        return [name for name in plain if name in self.places]
 
     def closest(self, text: str) -> str | None:
         """None: a folder may hold too many to compare."""
         return None
+
+
+def _plain(number: Decimal) -> str:
+    """A number as Python writes it, whole ones without a point."""
+    whole = abs(number) < _LONGEST and number == number.to_integral_value()
+    return str(int(number)) if whole else str(float(number))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from serendip.core.labels import Labels
 from serendip.tables.columns import row_number
 from serendip.tables.encoding import MAX_LEVELS
 from serendip.tables.numerals import is_number, reading_of
+from serendip.tables.unsure import Unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +85,14 @@ def _gaps(column: "Column", says: str) -> Wrong:
         yield int(place), says
 
 
+def _unsure(column: "Column") -> Wrong:
+    for place, value in enumerate(column.tolist()):
+        if isinstance(value, Unsure):
+            yield place, f"{value.says}."
+
+
 def _wrong_id(column: "Column", kind: _Kind) -> Wrong:
+    yield from _unsure(column)
     yield from _gaps(column, "Every candidate needs a name.")
     first: dict[str, int] = {}
     values = column.tolist()
@@ -172,6 +180,7 @@ def _wrong_label(column: "Column", kind: _Kind) -> Wrong:
 
 
 def _wrong_name(column: "Column", kind: _Kind) -> Wrong:
+    yield from _unsure(column)
     yield from _gaps(column, "Empty; every candidate has a row and a column of the matrix.")
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
 from serendip.campaigns.errors import PoolChanged
 from serendip.campaigns.events import FileRef
+from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.core.errors import InvalidInput
 from serendip.core.text import checked_text
 from serendip.folders.manifest import MANIFEST
-from serendip.tables import read_table
+from serendip.tables import CURRENT, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,23 +74,25 @@ def unchanged(ref: FileRef, folder: Path, what: str) -> Path:
 
 
 def load(
-    pool: FileRef, snapshot: FileRef | None, folder: Path, id_column: str | None
+    pool: FileRef, snapshot: FileRef | None, folder: Path, settings: Settings, rules: int
 ) -> Candidates:
     """The candidates, from the pool or, where it changed, from its snapshot."""
     if snapshot is None or located(pool, folder) is not None:
-        return read_candidates(unchanged(pool, folder, "pool"), id_column)
+        return read_candidates(unchanged(pool, folder, "pool"), settings, rules)
     frame = _read_snapshot(unchanged(snapshot, folder, "snapshot of the pool"))
     note = f"{pool.path} is gone or has changed; the snapshot of the pool is used instead."
-    return TableCandidates.of(frame, id_column, (note,))
+    return TableCandidates.of(frame, settings.id, (note,), rules)
 
 
-def read_candidates(path: Path, id_column: str | None) -> Candidates:
-    """The candidates in a table, or in a pool folder."""
+def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Candidates:
+    """The candidates in a table, read by the rules that the campaign began with, or in a folder."""
     if path.is_dir():
         from serendip.folders.opening import open_folder
 
         return FolderCandidates(open_folder(path))
-    return TableCandidates.of(read_table(path), id_column)
+    names = (settings.id, *settings.frame_columns.names)
+    frame = read_table(path, rules, names=names, labels=(settings.label,))
+    return TableCandidates.of(frame, settings.id, rules=rules)
 
 
 def keep_snapshot(frame: "pd.DataFrame", pool: FileRef, folder: Path) -> FileRef:

@@ -65,7 +65,7 @@ class Problem:
         frame, columns = candidates.frame, (settings.label, settings.id)
         not_features = tuple(name for name in columns if name and name in frame.columns)
         if settings.smiles is None:
-            framed = frame_problem(frame, spec, not_features, candidates.ids)
+            framed = frame_problem(frame, spec, not_features, candidates.ids, candidates.rules)
         else:
             from serendip.campaigns.molecules import frame_molecules
 

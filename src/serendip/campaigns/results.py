@@ -3,15 +3,18 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from serendip.campaigns.candidates import Candidates
+from serendip.campaigns.cells import plain_text
 from serendip.campaigns.events import Corrected, Event, Excluded, Failed, KnownLabel, Told
 from serendip.campaigns.spec import Settings
 from serendip.campaigns.state import State
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.tables.columns import known_column, row_number
 from serendip.tables.label_cells import numbers_in, original, written_label
+from serendip.tables.unsure import Unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +58,28 @@ def id_column(candidates: Candidates) -> str:
     """The column of names in tables that go out and come back."""
     taken = CANDIDATE in candidates.columns
     return candidates.id_column or (f"serendip {CANDIDATE}" if taken else CANDIDATE)
+
+
+def results_table(file: Path, settings: Settings, candidates: Candidates) -> "pd.DataFrame":
+    """The table in a file of results: ids as they are written, and labels where nothing is guessed.
+
+    Args:
+        file: A file such as `ask` writes, filled in.
+        settings: Of the campaign.
+        candidates: Of the pool.
+    """
+    from serendip.tables import read_table
+
+    names, labels = result_columns(settings, candidates)
+    return read_table(file, names=names, labels=labels)
+
+
+def result_columns(
+    settings: Settings, candidates: Candidates
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of names and those of labels, as a table of results may call them."""
+    own = id_column(candidates)
+    return (own, plain_text(own), SEEN_WITH), (settings.label, plain_text(settings.label))
 
 
 def read_results(
@@ -123,27 +148,36 @@ def label_of(written: object, settings: Settings) -> float:
 
 
 def _candidate(written: object, candidates: Candidates, where: str) -> str:
-    item = matched(written, candidates)
+    try:
+        item = matched(written, candidates)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{problem} (in {where})") from None
     if item is None:
         if word_of(written) == "":
             raise InvalidInput(f"There is a result but no id in {where}; fill in the id.")
-        raise InvalidInput(f"{unknown(str(written), candidates)} (in {where})")
+        more = f" {written.says}." if isinstance(written, Unsure) else ""
+        raise InvalidInput(f"{unknown(str(written), candidates)}{more} (in {where})")
     return item
 
 
 def matched(written: object, candidates: Candidates) -> str | None:
-    """The candidate somebody means; spreadsheets turn 007 into 7 and 1e5 into 100000."""
+    """The candidate somebody means; spreadsheets turn 007 into 7 and 1e5 into 100000.
+
+    The text as it is written counts first, then the number that it is, where only one candidate is
+    called so.
+    """
     whole = isinstance(written, float) and written.is_integer() and abs(written) < 2**53
     text = str(int(written)) if isinstance(written, float) and whole else str(written).strip()
     for name in (original(text), text):
         if name in candidates.places:
             return name
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    near = candidates.numbered(number)
-    return near[0] if len(near) == 1 else None
+    near = candidates.numbered(text)
+    if len(near) > 1:
+        raise InvalidInput(
+            f"The id {text!r} may be {near[0]!r} or {near[1]!r}; write it as the pool has it, in "
+            "a column of text."
+        )
+    return near[0] if near else None
 
 
 def unknown(item: str, candidates: Candidates) -> str:

@@ -96,13 +96,6 @@ def backtest(
     from serendip.tables import read_table
 
     where = Engine(engine.value, address=address)
-    frame: pd.DataFrame | PoolFolder
-    if table.is_dir():
-        from serendip.folders.opening import open_folder
-
-        frame = open_folder(table)
-    else:
-        frame = read_table(table)
     spec = Columns(
         model=model,
         features=tuple(features) if features else None,
@@ -114,6 +107,13 @@ def backtest(
         rank=rank,
         edges=edges,
     )
+    frame: pd.DataFrame | PoolFolder
+    if table.is_dir():
+        from serendip.folders.opening import open_folder
+
+        frame = open_folder(table)
+    else:
+        frame = read_table(table, names=(id, *spec.names), labels=(label,))
     with progress_bar("backtest") as progress:
         result = run(
             frame,

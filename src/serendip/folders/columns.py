@@ -165,6 +165,19 @@ def _encoding(
     return _text(survey, standardise)
 
 
+def check_points(surveys: Sequence[ColumnSurvey]) -> None:
+    """Refuses points that may group thousands, where commas do not separate and nothing decides."""
+    if any(survey.pointed for survey in surveys):
+        return
+    for survey in surveys:
+        if survey.grouped and not (survey.category or survey.coded or survey.words):
+            raise InvalidInput(
+                f"Column {survey.name!r} holds {survey.grouped}, which can be read in two ways; "
+                "write numbers with a decimal point and another number of digits behind it, or "
+                "separate the columns by commas."
+            )
+
+
 def _is_number(survey: ColumnSurvey) -> bool:
     """Whether a column of texts is one of numbers."""
     if survey.category or survey.coded:
@@ -172,7 +185,7 @@ def _is_number(survey: ColumnSurvey) -> bool:
     if survey.words == 0 and survey.first_odd:
         raise InvalidInput(
             f"Column {survey.name!r} holds numbers such as {survey.first_odd!r}; write them with a "
-            "decimal point and without marks between thousands."
+            "decimal point, without marks between thousands and without per cent signs."
         )
     if 0 < 2 * survey.words < survey.filled:
         where, text = survey.first_word

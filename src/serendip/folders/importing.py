@@ -7,11 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from serendip.core.errors import InvalidInput
-from serendip.folders.columns import Encodings, check_numbers, encodings_of, plain_encoding
+from serendip.folders.columns import (
+    Encodings,
+    check_numbers,
+    check_points,
+    encodings_of,
+    plain_encoding,
+)
 from serendip.folders.finishing import Watch, finish, finished, plan_of, unseen
 from serendip.folders.manifest import DENSE, Manifest
 from serendip.folders.names import INDEX, NAMES, STREAM_END, name_batch, stream_start, write_index
-from serendip.folders.sources import TABLES, Source, files_of, rows_at_once, source_of
+from serendip.folders.sources import TABLES, CsvSource, Source, files_of, rows_at_once, source_of
 from serendip.folders.survey import ColumnSurvey, Where, fresh, grown, numbers_in, plain, revived
 from serendip.folders.writing import Workplace, append, finish_npy, npy_header, workplace
 from serendip.tables.columns import no_such_column
@@ -76,6 +82,8 @@ def import_tables(
     used = _Columns.of(sources, options)
     with workplace(out, plan) as place:
         surveys, rows = _surveyed(place, sources, used, watch)
+        if any(isinstance(one, CsvSource) and one.separator != "," for one in sources):
+            check_points(surveys)
         encodings = encodings_of(
             [one for one in surveys if one.name != options.label],
             options.missing == "impute",

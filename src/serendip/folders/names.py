@@ -28,6 +28,8 @@ INDEX = (HASHES, ROWS)
 STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 _SORTED_AT_ONCE = 1 << 22
+_EXACT = 2.0**53
+"""Whole floating-point numbers below this are all different."""
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 
 Hashes = npt.NDArray[np.uint64]
@@ -168,6 +170,7 @@ def name_batch(table: Any, columns: Sequence[str], where: Where) -> bytes:
     import pyarrow as pa
 
     pc = compute()
+    _refuse_inexact(table.column(columns[0]), where)
     ids = _texts(table.column(columns[0]))
     gaps = pc.fill_null(pc.equal(ids, ""), True).to_numpy()
     if gaps.any():
@@ -193,17 +196,33 @@ def read_texts(path: Path) -> list[str]:
     return [str(text) for text in _stream(path).column(0).to_pylist()]
 
 
+def _refuse_inexact(column: Any, where: Where) -> None:
+    """Refuses ids that are floating-point numbers too large for their last digits."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy()
+        wrong = np.flatnonzero(np.abs(values) >= _EXACT)
+        if len(wrong):
+            raise InvalidInput(
+                f"The id {values[wrong[0]]:.0f} in {where.row(int(wrong[0]))} is a floating-point "
+                "number that has lost its last digits; write ids as text or as whole numbers."
+            )
+
+
 def _texts(column: Any) -> Any:
     """A column as text; whole numbers without a point."""
     import pyarrow as pa
 
     if kind_of(column.type) == "other":
         return column.cast(pa.string())
-    if pa.types.is_floating(column.type):
-        values = column.drop_null().to_numpy()
-        if np.isfinite(values).all() and (values == np.trunc(values)).all():
-            column = column.cast(pa.int64())
-    return texts_in(column)
+    texts = texts_in(column)
+    if not pa.types.is_floating(column.type):
+        return texts
+    values = column.to_numpy()
+    whole = (values == np.trunc(values)) & (np.abs(values) < _EXACT)
+    plain = pa.array(np.where(whole, values, 0.0).astype(np.int64)).cast(pa.string())
+    return compute().if_else(pa.array(whole), plain, texts)
 
 
 def write_index(folder: Path, locate: Callable[[int], str], progress: Progress = unwatched) -> None:

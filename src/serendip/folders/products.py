@@ -48,7 +48,7 @@ def make_product(
             f"The tables of a product need different names; got {', '.join(titles)}. Copy one "
             "under another name."
         )
-    tables = [read_table(path) for path in paths]
+    tables = [read_table(path, names=(id,)) for path in paths]
     options = {"id": id, "ignore": list(ignore), "interactions": interactions}
     plan = plan_of("product", paths, options)
     done = finished(out, plan)

@@ -13,13 +13,14 @@ import numpy as np
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.folders.arrow import compute
-from serendip.tables.numerals import is_number
+from serendip.tables.numerals import is_number, is_share
 
 MOST_LEVELS = 1000
 """Most different texts a column of categories may have."""
 
 _PLAIN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _CODE = r"^0[0-9]+$"
+_GROUPED = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,11 @@ class ColumnSurvey:
     first_gap: str = ""
     """Where the first cell without a value is."""
     first_odd: str = ""
-    """A number that is not written plainly, such as 0,73."""
+    """A number that is not written plainly, such as 0,73 or 85 %."""
+    grouped: str = ""
+    """Where the first number stands whose point may group thousands, such as 1.234."""
+    pointed: bool = False
+    """Whether there is a point that can only be a decimal mark."""
     coded: bool = False
     """Whether there is a code such as 007."""
     levels: Mapping[str, int] | None = None
@@ -222,7 +227,7 @@ def _with_texts(survey: ColumnSurvey, column: Any, where: Where) -> ColumnSurvey
     others = texts.filter(pc.invert(is_plain))
     if len(others):
         for text, count in _counts(others).items():
-            if not is_number(text):
+            if not is_number(text) and not is_share(text):
                 words += count
             else:
                 first_odd = first_odd or text
@@ -230,9 +235,15 @@ def _with_texts(survey: ColumnSurvey, column: Any, where: Where) -> ColumnSurvey
             place, text = next(
                 (at, text)
                 for at, text in enumerate(texts.to_pylist())
-                if text is not None and not is_number(text)
+                if text is not None and not is_number(text) and not is_share(text)
             )
             first_word = (where.row(place), text)
+    is_grouped = pc.fill_null(pc.match_substring_regex(texts, _GROUPED), False)
+    is_pointed = pc.and_not(pc.and_(is_plain, pc.match_substring(texts, ".")), is_grouped)
+    grouped = survey.grouped
+    if not grouped and pc.any(is_grouped).as_py():
+        place = pc.index(is_grouped, True).as_py()
+        grouped = f"{texts[place].as_py()!r} in {where.row(place)}"
     return replace(
         survey,
         category=category,
@@ -240,6 +251,8 @@ def _with_texts(survey: ColumnSurvey, column: Any, where: Where) -> ColumnSurvey
         words=words,
         first_word=first_word,
         first_odd=first_odd,
+        grouped=grouped,
+        pointed=survey.pointed or bool(pc.any(is_pointed).as_py()),
         coded=coded,
         levels=levels,
     )

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from serendip.core.errors import InvalidInput
-from serendip.tables.numerals import Style, is_number, reading_of
+from serendip.tables.numerals import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,33 +85,3 @@ def stripped(frame: "pd.DataFrame") -> "pd.DataFrame":
             column = frame[name].astype(object)
             frame[name] = column.map(lambda value, clean=clean: clean.get(value, value))
     return frame
-
-
-def settled(frame: "pd.DataFrame", usual: Style | None) -> "pd.DataFrame":
-    """Text columns turned into numbers or truth values where every value is one.
-
-    A column such as 1,234 and 2,500 can be read two ways; it follows the columns of the same file
-    that can be read in one way only, else the usual style; failing both it stays text.
-    """
-    import pandas as pd
-
-    columns = dict(texts_of(frame))
-    readings = {name: reading_of(texts) for name, texts in columns.items()}
-    decided = {r.styles[0] for r in readings.values() if r.marked and len(r.styles) == 1}
-    usual = decided.pop() if len(decided) == 1 else usual
-    for name, reading in readings.items():
-        style = reading.style(usual)
-        values: list[Any] = frame[name].tolist()
-        if style is not None:
-            plain = [style.plain(v) if isinstance(v, str) else _number(v) for v in values]
-            numbers = pd.to_numeric(pd.Series(plain, index=frame.index, dtype=object))
-            frame[name] = numbers
-        elif {text.lower() for text in columns[name]} <= {"true", "false"}:
-            truth = [v.lower() == "true" if isinstance(v, str) else v for v in values]
-            frame[name] = pd.Series(truth, index=frame.index, dtype=object).infer_objects()
-    return frame
-
-
-def _number(value: object) -> object:
-    """A cell that is not text, as it goes beside numbers."""
-    return value if isinstance(value, int | float) else None

@@ -11,7 +11,8 @@ import numpy as np
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
 from serendip.tables.cells import ROW
-from serendip.tables.numerals import is_number, reading_of
+from serendip.tables.numerals import COMMA, POINT, Style, is_code, is_number, is_share, reading_of
+from serendip.tables.unsure import refuse_unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,12 +35,12 @@ def labels_of(
     gaps = np.flatnonzero(labels.isna())
     if require_all:
         check_complete(labels)
+    refuse_shares(labels)
     values = np.full(len(frame), np.nan) if len(gaps) == len(frame) else numbers_of(labels)
     if values is None:
-        written = [(p, v) for p, v in enumerate(labels.tolist()) if p not in set(gaps)]
-        place, text = next((one for one in written if not is_number(str(one[1]))), written[0])
+        place = odd_one(labels)
         raise InvalidInput(
-            f"Labels must be numbers; column {column!r} holds {text!r} in row "
+            f"Labels must be numbers; column {column!r} holds {labels.iloc[place]!r} in row "
             f"{row_number(frame, place)}. Correct the column or choose another for the labels."
         )
     check_finite(labels, values)
@@ -61,6 +62,7 @@ def ids_of(frame: "pd.DataFrame", column: str | None = None) -> tuple[str, ...]:
     if column is None:
         return tuple(f"row {row_number(frame, place)}" for place in range(len(frame)))
     values = frame[known_column(frame, column)]
+    refuse_unsure(values)
     gaps = np.flatnonzero(values.isna())
     if len(gaps):
         raise InvalidInput(
@@ -81,6 +83,31 @@ def ids_of(frame: "pd.DataFrame", column: str | None = None) -> tuple[str, ...]:
 def _id(value: object) -> str:
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
     return str(int(value)) if isinstance(value, float) and whole else str(value).strip()
+
+
+def refuse_shares(labels: "Column") -> None:
+    """Refuses labels of per cent where nothing says whether 72 % is 72 or 0.72."""
+    for place, value in enumerate(labels.tolist()):
+        if isinstance(value, str) and is_share(value):
+            bare = value.removesuffix("%").rstrip()
+            raise InvalidInput(
+                f"Column {labels.name!r} holds {value!r} in row {row_number(labels, place)}, and "
+                f"nothing says whether that is {bare} or a hundredth of it; write all labels "
+                "without the per cent sign."
+            )
+
+
+def odd_one(column: "Column") -> int:
+    """The place of the first text that is no number, or not in the style of those before it."""
+    left: tuple[Style, ...] = (POINT, COMMA)
+    first = None
+    for place, value in enumerate(column.tolist()):
+        if isinstance(value, str):
+            first = place if first is None else first
+            left = tuple(one for one in left if one.matches(value) and not is_code(value))
+            if not left:
+                return place
+    return first or 0
 
 
 def known_column(frame: "pd.DataFrame", name: str) -> str:
@@ -120,6 +147,7 @@ def numbers_of(column: "Column", remedy: str = "") -> Floats | None:
         return None
     if types.is_numeric_dtype(column) and not types.is_complex_dtype(column):
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    refuse_unsure(column)
     gaps = column.isna().to_numpy()
     values = column.astype(object).tolist()
     for place, value in enumerate(values):
@@ -133,9 +161,11 @@ def numbers_of(column: "Column", remedy: str = "") -> Floats | None:
     reading = reading_of(texts)
     style = reading.style()
     if reading.styles and style is None:
+        place = next(p for p, value in enumerate(values) if _is_ambiguous(value))
         raise InvalidInput(
-            f"Column {column.name!r} holds numbers such as {min(texts)!r} that can be read in two "
-            "ways; write them with a decimal point and without marks between thousands."
+            f"Column {column.name!r} holds numbers such as {values[place]!r} that can be read in "
+            f"two ways (row {row_number(column, place)}); write them with a decimal point and "
+            "without marks between thousands."
         )
     if style is not None:
         plain = [style.plain(value) if isinstance(value, str) else value for value in values]
@@ -149,6 +179,10 @@ def numbers_of(column: "Column", remedy: str = "") -> Floats | None:
             f"{row_number(column, wrong[0])}{more}; correct that, or leave the cell empty{remedy}."
         )
     return None if texts else np.asarray(pd.to_numeric(column), dtype=np.float64)
+
+
+def _is_ambiguous(value: object) -> bool:
+    return isinstance(value, str) and reading_of([value]).style() is None
 
 
 def check_finite(column: "Column", numbers: Floats) -> None:

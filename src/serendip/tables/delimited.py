@@ -4,6 +4,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,20 +17,15 @@ from serendip.tables.cells import (
     check_header,
     column_names,
     reason,
-    settled,
     stripped,
-    texts_of,
     without_empty_columns,
 )
-from serendip.tables.numerals import COMMA, POINT, reading_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _SEPARATORS = (",", ";", "\t")
 _SAMPLE = 1 << 16
-_LEADING_ZERO = re.compile(rb'0[0-9](?<=[,;\t"\r\n ]..)')
-"""A field such as 007; starting from the zero is what makes the search fast."""
 
 
 def _utf8(file: Path, data: bytes) -> bytes:
@@ -101,17 +98,22 @@ def _check_widths(file: Path, data: bytes, separator: str, start: int, width: in
             )
 
 
-def _needs_care(frame: "pd.DataFrame") -> bool:
-    blank = frame.isna().all(axis=1).any()
-    return bool(blank) or any(reading_of(texts).styles for _, texts in texts_of(frame))
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A text table whose separator, header and widths are known."""
 
+    separator: str
+    data: bytes
+    """In UTF-8."""
+    start: int
+    """The row of the header, from 1."""
+    header: tuple[str, ...]
+    names: tuple[str, ...]
 
-def read_delimited(file: Path) -> "pd.DataFrame":
-    """The table in a .csv or .tsv file."""
-    import pandas as pd
-
-    separator, data = separator_of(file, _utf8(file, bytes_of(file)))
-    try:
+    @classmethod
+    def of(cls, file: Path) -> "TextTable":
+        """The table in a .csv or .tsv file; refuses rows of another width than the header's."""
+        separator, data = separator_of(file, _utf8(file, bytes_of(file)))
         numbered = enumerate(_records(data, separator), start=1)
         start, header = next(((at, row) for at, row in numbered if not _blank(row)), (0, []))
         if not header:
@@ -119,33 +121,38 @@ def read_delimited(file: Path) -> "pd.DataFrame":
         check_header(file, header)
         names = column_names(file, header)
         _check_widths(file, data, separator, start, len(names))
+        return cls(separator, data, start, tuple(header), tuple(names))
 
-        def parsed(dtype: type[str] | None) -> "pd.DataFrame":
-            frame = pd.read_csv(
-                io.BytesIO(data),
-                sep=separator,
-                header=start - 1,
-                names=names,
-                index_col=False,
-                dtype=dtype,
-                na_values=list(MISSING),
-                keep_default_na=False,
-                skip_blank_lines=False,
-                low_memory=False,
-                encoding="utf-8",
-            )
-            frame.index = pd.RangeIndex(start + 1, start + 1 + len(frame), name=ROW)
-            return stripped(without_empty_columns(frame, header))
+    def frame(self, dtype: type[str] | None = str) -> "pd.DataFrame":
+        """The cells as text, or as what pandas takes them for; blank rows are still there."""
+        import pandas as pd
 
-        # Fast path: pandas reads the numbers. Where that could lose or miss something (codes with
-        # leading zeros, decimal commas, blanks among integers), all is read as text and settled.
-        fast = None if _LEADING_ZERO.search(data) else parsed(None)
-        if fast is not None and not _needs_care(fast):
-            return fast
-        return settled(parsed(str).dropna(how="all"), {",": POINT, ";": COMMA}.get(separator))
+        frame = pd.read_csv(
+            io.BytesIO(self.data),
+            sep=self.separator,
+            header=self.start - 1,
+            names=list(self.names),
+            index_col=False,
+            dtype=dtype,
+            na_values=list(MISSING),
+            keep_default_na=False,
+            skip_blank_lines=False,
+            low_memory=False,
+            encoding="utf-8",
+        )
+        first = self.start + 1
+        frame.index = pd.RangeIndex(first, first + len(frame), name=ROW)
+        return stripped(without_empty_columns(frame, self.header))
+
+
+@contextmanager
+def text_table(file: Path) -> Iterator[TextTable]:
+    """A text table; whatever a parser makes of a broken file, users get a sentence."""
+    try:
+        yield TextTable.of(file)
     except InvalidInput:
         raise
-    except Exception as problem:  # whatever a parser makes of a broken file, users get a sentence
+    except Exception as problem:
         raise InvalidInput(
             f"{file.name} could not be read as a table ({reason(problem)}); "
             "look for unbalanced quotes, or open it in a spreadsheet and save it again."

@@ -9,6 +9,7 @@ import numpy as np
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
 from serendip.tables.columns import check_finite, known_column, numbers_of, row_list
+from serendip.tables.unsure import refuse_unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,6 +165,7 @@ def _scaled(
 
 def _indicators(column: "Column", missing: str, scaling: str) -> tuple[list[str], Floats, str]:
     """A text column as one column per level, scaled together."""
+    refuse_unsure(column)
     gaps = np.flatnonzero(column.isna())
     if len(gaps) and missing == "error":
         refuse_gaps(column, gaps)

@@ -1,13 +1,15 @@
 """Cells of a label column, and the numbers they stand for."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Continuous, Labels, Ordered
-from serendip.tables.columns import numbers_of, row_number
-from serendip.tables.numerals import reading_of
+from serendip.tables.amounts import number_in
+from serendip.tables.columns import numbers_of, odd_one, row_number
+from serendip.tables.numerals import is_share
+from serendip.tables.unsure import Unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,18 +30,23 @@ def numbers_in(cells: "pd.Series[Any]", labels: Labels, words: Sequence[str] = (
         labels: The kind they are of.
         words: What may be written instead of a label elsewhere, for messages.
     """
-    written: Iterable[Any] = cells.tolist()
+    written: Sequence[Any] = cells.tolist()
     if isinstance(labels, Continuous):
-        plain = cells.map(lambda cell: original(cell) if isinstance(cell, str) else cell)
+        written = [cell if _is_share(cell) else _plain(cell) for cell in written]
+        numbers = [at for at, cell in enumerate(written) if not _is_share(cell)]
+        amounts = cells.iloc[numbers].astype(object)
+        amounts[:] = [written[at] for at in numbers]
         remedy = f"; or write {' or '.join(words)}" if words else ""
-        numbers = numbers_of(plain, remedy) if len(cells) else ()
-        if numbers is None:
+        values = numbers_of(amounts, remedy) if numbers else ()
+        if values is None:
+            at = odd_one(amounts)
             wanted = " or ".join(filter(None, (", ".join(("numbers", *words[:-1])), *words[-1:])))
             raise InvalidInput(
-                f"Labels must be {wanted}; column {cells.name!r} holds {cells.iloc[0]!r} in row "
-                f"{row_number(cells, 0)}."
+                f"Labels must be {wanted}; column {cells.name!r} holds {amounts.iloc[at]!r} in row "
+                f"{row_number(amounts, at)}."
             )
-        written = numbers
+        for at, value in zip(numbers, values, strict=True):
+            written[at] = value
     found = []
     for at, cell in enumerate(written):
         try:
@@ -52,12 +59,25 @@ def numbers_in(cells: "pd.Series[Any]", labels: Labels, words: Sequence[str] = (
 
 def written_label(written: object, labels: Labels) -> float:
     """The number that stands for what was written, of a kind of label."""
-    in_words = isinstance(labels, Ordered)
-    if isinstance(written, float) and in_words and written.is_integer():
-        written = int(written)
-    if isinstance(written, str):
-        written = original(written.strip())
-        if not in_words:
-            style = reading_of([written]).style()
-            written = style.plain(written) if style is not None else written
+    if isinstance(labels, Ordered):
+        if isinstance(written, float) and written.is_integer():
+            written = int(written)
+        if isinstance(written, str):
+            written = original(written.strip())
+    elif isinstance(written, str):
+        written = _amount(written, labels)
     return labels.encode(written) + 0.0  # no negative zero
+
+
+def _amount(written: str, labels: Labels) -> float:
+    if isinstance(written, Unsure):
+        raise InvalidInput(f"A label must be a number, and {written.says}.")
+    return number_in(original(written.strip()), labels)
+
+
+def _is_share(cell: object) -> bool:
+    return isinstance(cell, str) and is_share(original(cell.strip()))
+
+
+def _plain(cell: object) -> object:
+    return original(cell) if isinstance(cell, str) and not isinstance(cell, Unsure) else cell

@@ -10,6 +10,7 @@ from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.tables.columns import known_column, numbers_of
 from serendip.tables.encoding import encode_features, refuse_gaps
+from serendip.tables.unsure import refuse_unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,7 @@ class TableLines:
         parts = []
         for name in names:
             values = frame[known_column(frame, name)]
+            refuse_unsure(values)
             if values.isna().any():
                 raise InvalidInput(
                     f"Column {name!r} has empty cells; every candidate needs one there."

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 _SPACES = "\u0020\u00a0\u2009\u202f'\u2019"
 """Marks that only ever group thousands: spaces (plain, no-break, thin) and apostrophes."""
@@ -85,3 +86,41 @@ def reading_of(texts: Iterable[str]) -> Reading:
             break
         marked = marked or len(left) == 1 or POINT.plain(text) != COMMA.plain(text)
     return Reading(left, marked)
+
+
+def is_share(text: str) -> bool:
+    """Whether the text is a number of per cent, such as 72 % or 0,5%."""
+    return text.endswith("%") and is_number(_bare(text))
+
+
+def share_in(text: str, style: Style) -> str:
+    """The number before a per cent sign, as Python writes it."""
+    return style.plain(_bare(text))
+
+
+def _bare(share: str) -> str:
+    return share.removesuffix("%").rstrip(_SPACES)
+
+
+def reading_of_shares(texts: Iterable[str]) -> Reading:
+    """In which styles the numbers before per cent signs can be read; none unless all have one."""
+    found = list(texts)
+    return reading_of(map(_bare, found)) if all(map(is_share, found)) else Reading((), False)
+
+
+def numbers_meant(text: str) -> frozenset[Decimal]:
+    """The numbers a text may stand for, exactly: none, one, or two for such as 1,234."""
+    plain = {style.plain(text) for style in (POINT, COMMA) if style.matches(text)}
+    try:
+        return frozenset(map(Decimal, plain))
+    except ArithmeticError:  # an exponent beyond all numbers
+        return frozenset()
+
+
+def two_ways(text: str) -> str:
+    """What to say of a number that can be read in two ways, and how to write it in one."""
+    point, comma = (Decimal(style.plain(text)) for style in (POINT, COMMA))
+    whole, broken = max(point, comma, key=abs), min(point, comma, key=abs)
+    mark = "." if point == broken else ","
+    longer = f"{broken}0".replace(".", mark)
+    return f"can be read in two ways; write {whole} or {longer}"

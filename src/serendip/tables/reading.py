@@ -1,31 +1,42 @@
 """Users' files in: CSV, TSV, XLSX and Parquet, with bad rows named as a spreadsheet shows them."""
 
 import difflib
-import io
-import re
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from serendip.core.errors import InvalidInput
-from serendip.tables.cells import (
-    MISSING,
-    ROW,
-    bytes_of,
-    check_header,
-    column_names,
-    reason,
-    settled,
-    without_empty_columns,
-)
-from serendip.tables.delimited import read_delimited
+from serendip.tables import first_rules
+from serendip.tables.delimited import text_table
+from serendip.tables.parquet import read_parquet
+from serendip.tables.settling import settled
+from serendip.tables.sheets import read_xlsx
 
 if TYPE_CHECKING:
     import pandas as pd
 
+CURRENT = 2
+"""The reading rules of today. Whoever changes what a file is read as, and be it a single cell,
+adds a number, keeps the old rules for pools that campaigns have pinned, and says here what differs.
 
-def read_table(path: str | Path) -> "pd.DataFrame":
+1. Ids follow the type of their column: 2.10 is read as 2.1, "1 000" as 1000, and a whole number
+   beyond 2⁵³ may lose its last digit. 1.234 in a semicolon-separated file is 1234 or 1.234 by what
+   else is in the file. 72 % is 0.72 in a workbook and text elsewhere; formulas that were never
+   computed are empty cells. A workbook is held with all cells up to its last.
+2. Names are text, exactly as the file has it or the spreadsheet shows it. Numbers are read in one
+   way wherever they stand, 72 % as 72 or, in a label, by the range of the labels; what can be read
+   in two ways is refused where it is used. Formulas without a result and cells far outside the
+   table are refused.
+"""
+
+
+def read_table(
+    path: str | Path,
+    rules: int = CURRENT,
+    *,
+    names: Container[str | None] = (),
+    labels: Container[str | None] = (),
+) -> "pd.DataFrame":
     """The table in a .csv, .tsv, .xlsx (first sheet) or .parquet file.
 
     Text files may be UTF-8 (with or without a byte order mark), UTF-16, or Windows-1252; a .csv
@@ -33,9 +44,24 @@ def read_table(path: str | Path) -> "pd.DataFrame":
     numbers where a whole column agrees; codes with leading zeros (007) stay text. Blank rows are
     skipped. The index, named "spreadsheet row", holds the row numbers a spreadsheet shows: the
     header is row 1 and the first candidate row 2.
+
+    Args:
+        path: The file.
+        rules: The number of the reading rules, those that a campaign began with.
+        names: Columns of names, such as ids, whose texts are kept; rules 1 take no notice.
+        labels: Columns of labels, where nothing is guessed; rules 1 take no notice.
     """
     file = _existing(Path(path))
-    frame = _READERS[file.suffix.lower()](file)
+    ending = file.suffix.lower()
+    if rules == 1:
+        frame = _FIRST_RULES[ending](file)
+    elif rules == CURRENT:
+        frame = _READERS[ending](file, names, labels)
+    else:
+        raise InvalidInput(
+            f"{file.name} is to be read by rules {rules}, and this version of serendip knows rules "
+            f"up to {CURRENT}; upgrade serendip."
+        )
     frame = frame.dropna(how="all")
     if frame.empty:
         raise InvalidInput(
@@ -63,88 +89,26 @@ def _existing(file: Path) -> Path:
     return file
 
 
-def _read_xlsx(file: Path) -> "pd.DataFrame":
-    import openpyxl
-    import pandas as pd
-
-    data = bytes_of(file)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # styles and validations we have no use for
-            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            sheet = book.worksheets[0]
-            sheet.reset_dimensions()
-            rows = [list(row) for row in sheet.iter_rows(values_only=True)]
-        rows = [[_cell(value) for value in row] for row in rows]
-        start = next((at for at, row in enumerate(rows) if any(v is not None for v in row)), None)
-        if start is None:
-            raise InvalidInput(
-                f"The first sheet of {file.name} ({sheet.title!r}) is empty; put the table there."
-            )
-        width = max(len(row) for row in rows)
-        rows = [row + [None] * (width - len(row)) for row in rows]
-        header = ["" if value is None else str(value) for value in rows[start]]
-        while not header[-1].strip() and all(row[len(header) - 1] is None for row in rows):
-            header.pop()
-        check_header(file, header)
-        names = column_names(file, header)
-        index = pd.RangeIndex(start + 2, len(rows) + 1, name=ROW)
-        columns = {
-            name: pd.Series([row[at] for row in rows[start + 1 :]], index=index, dtype=object)
-            for at, name in enumerate(names)
-        }
-        frame = pd.DataFrame({name: _inferred(column) for name, column in columns.items()})
-        return settled(without_empty_columns(frame, header), None)
-    except InvalidInput:
-        raise
-    except Exception as problem:  # openpyxl has no error of its own for a broken workbook
-        raise InvalidInput(
-            f"{file.name} is not a readable .xlsx workbook ({reason(problem)}); "
-            "open it in a spreadsheet and save it again as .xlsx or .csv."
-        ) from None
+def _read_delimited(
+    file: Path, names: Container[str | None], labels: Container[str | None]
+) -> "pd.DataFrame":
+    with text_table(file) as table:
+        cells = table.frame().dropna(how="all")
+        return settled(cells, table.separator, names, labels)
 
 
-def _cell(value: object) -> object:
-    if isinstance(value, str):
-        value = value.strip()
-        return None if value in MISSING else value
-    return value
+_READERS: dict[
+    str, Callable[[Path, Container[str | None], Container[str | None]], "pd.DataFrame"]
+] = {
+    ".csv": _read_delimited,
+    ".tsv": _read_delimited,
+    ".xlsx": read_xlsx,
+    ".parquet": read_parquet,
+}
 
-
-def _inferred(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    import pandas as pd
-
-    values = column.dropna()
-    if len(values) and {type(value) for value in values} <= {int, float}:
-        return pd.to_numeric(column)
-    return column.infer_objects()
-
-
-def _read_parquet(file: Path) -> "pd.DataFrame":
-    import pandas as pd
-    import pyarrow.parquet
-
-    data = bytes_of(file)
-    try:
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
-        names = column_names(file, [str(name) for name in table.column_names])
-        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
-        frame.columns = pd.Index(names)
-        frame.index = pd.RangeIndex(2, 2 + len(frame), name=ROW)
-        keep = [name for name in frame.columns if not re.fullmatch(r"__index_level_\d+__", name)]
-        return frame[keep]
-    except InvalidInput:
-        raise
-    except Exception as problem:  # pyarrow raises many kinds for a broken file
-        raise InvalidInput(
-            f"{file.name} is not a readable .parquet file ({reason(problem)}); "
-            "write it again, or save the table as .csv."
-        ) from None
-
-
-_READERS: dict[str, Callable[[Path], "pd.DataFrame"]] = {
-    ".csv": read_delimited,
-    ".tsv": read_delimited,
-    ".xlsx": _read_xlsx,
-    ".parquet": _read_parquet,
+_FIRST_RULES: dict[str, Callable[[Path], "pd.DataFrame"]] = {
+    ".csv": first_rules.read_delimited,
+    ".tsv": first_rules.read_delimited,
+    ".xlsx": first_rules.read_xlsx,
+    ".parquet": first_rules.read_parquet,
 }

@@ -86,8 +86,8 @@ def run(store: str, replay: Replay) -> dict[str, Any]:
 
     report((0, 0))
     if replay.table is not None:
-        frame, label, id, kind = read_table(replay.table), replay.label, replay.id, replay.kind
-        columns = _columns(replay)
+        label, id, kind, columns = replay.label, replay.id, replay.kind, _columns(replay)
+        frame = read_table(replay.table, names=(id, *columns.names), labels=(label,))
     else:
         frame, label, id, kind, columns = _own_labels(store, replay)
     assert label is not None  # checked when the replay was made

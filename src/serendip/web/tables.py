@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LIMITS = Limits(seconds=120.0, memory=6000 * MEGABYTE)
-_MOST_FRAMES = 4
+_MOST_FRAMES = 8
+_Wanted = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 class Tables:
@@ -28,7 +29,7 @@ class Tables:
         self._uploads = Uploads(folder, settings.max_upload)
         self._most = settings.max_unpacked
         self._lane = Lane("read", _LIMITS)
-        self._frames: OrderedDict[str, pd.DataFrame] = OrderedDict()
+        self._frames: OrderedDict[_Wanted, pd.DataFrame] = OrderedDict()
 
     async def keep(self, name: str, source: UploadFile | bytes) -> str:
         """The id of a table that was sent in, once it is known to be one."""
@@ -48,27 +49,38 @@ class Tables:
         """Where a table is kept."""
         return self._uploads.path(id)
 
-    async def frame(self, id: str) -> "pd.DataFrame":
-        """A table that is kept; not to be changed, for others get the same."""
+    async def frame(
+        self, id: str, names: tuple[str, ...] = (), labels: tuple[str, ...] = ()
+    ) -> "pd.DataFrame":
+        """A table that is kept; not to be changed, for others get the same.
+
+        Args:
+            id: Of the table.
+            names: Columns of names, where they are known.
+            labels: Columns of labels, likewise.
+        """
         path = await asyncio.to_thread(self._uploads.path, id)
-        if id not in self._frames:
-            future, _ = self._lane.submit(work.table, path, self._most)
+        wanted = (id, names, labels)
+        if wanted not in self._frames:
+            future, _ = self._lane.submit(work.table, path, self._most, names, labels)
             try:
-                self._frames[id] = await asyncio.wrap_future(future)
+                self._frames[wanted] = await asyncio.wrap_future(future)
             except Ended as problem:
                 raise InvalidInput(f"{path.name} is too large to be read. {problem}") from None
             while len(self._frames) > _MOST_FRAMES:
                 self._frames.popitem(last=False)
-        self._frames.move_to_end(id)
-        return self._frames[id]
+        self._frames.move_to_end(wanted)
+        return self._frames[wanted]
 
-    async def read_once(self, name: str, source: UploadFile | bytes) -> "pd.DataFrame":
+    async def read_once(
+        self, name: str, source: UploadFile | bytes, names: tuple[str, ...], labels: tuple[str, ...]
+    ) -> "pd.DataFrame":
         """A table that is read and not kept, such as one of results."""
         id = await self._kept(name, source, apart=True)
         try:
-            return await self.frame(id)
+            return await self.frame(id, names, labels)
         finally:
-            self._frames.pop(id, None)
+            self._frames.pop((id, names, labels), None)
             await asyncio.to_thread(self._uploads.forget, id)
 
     async def settled(self, path: Path) -> Path:

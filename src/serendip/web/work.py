@@ -63,14 +63,14 @@ def begin(store: str, settings: Mapping[str, Any], who: str | None) -> Status:
     return Campaign.create(settings, Store.open(store, create=True), who).status()
 
 
-def table(file: Path, most: int) -> "pd.DataFrame":
+def table(file: Path, most: int, names: tuple[str, ...], labels: tuple[str, ...]) -> "pd.DataFrame":
     """The table in a file that somebody sent in, if it unpacks to no more than `most` bytes."""
     from serendip.tables import read_table
     from serendip.web.uploads import check_unpacked
 
     check_unpacked(file, most)
 
-    return read_table(file)
+    return read_table(file, names=names, labels=labels)
 
 
 def warm() -> None:

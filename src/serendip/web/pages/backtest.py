@@ -1,6 +1,5 @@
 """Backtest: a replay of labels that are there already, with a live bar, cancel, and the figure."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
@@ -21,7 +20,7 @@ from serendip.spec import POLICIES
 from serendip.web.figures.backtest import backtest_figure
 from serendip.web.jobs import Job, Jobs
 from serendip.web.pages.backtest_form import replay_of_campaign, replay_of_table
-from serendip.web.pages.beginning_form import Beginning
+from serendip.web.pages.beginning_form import Beginning, form_of
 from serendip.web.pages.templating import render
 from serendip.web.pages.wording import said
 from serendip.web.problems import Refused
@@ -73,8 +72,7 @@ async def run(request: Request, upload: str) -> Response:
     """Starts the backtest of a table."""
     campaigns: Campaigns = request.app.state.campaigns
     sent = await request.form()
-    path, frame = campaigns.kept(upload), await campaigns.tables.frame(upload)
-    form = await asyncio.to_thread(Beginning.filled, frame, path.name, dict(sent), True)
+    path, form = campaigns.kept(upload), await form_of(campaigns.tables, upload, dict(sent), True)
     policies = [str(one) for one in sent.getlist("policy")]
     try:
         replay = replay_of_table(form, path, policies)
@@ -153,11 +151,7 @@ async def _columns(
     request: Request, upload: str, given: Mapping[str, Any] | None, template: str
 ) -> HTMLResponse:
     campaigns: Campaigns = request.app.state.campaigns
-    path, frame = campaigns.kept(upload), await campaigns.tables.frame(upload)
-    if given is None:
-        form = await asyncio.to_thread(Beginning.of, frame, path.name, True)
-    else:
-        form = await asyncio.to_thread(Beginning.filled, frame, path.name, given, True)
+    form = await form_of(campaigns.tables, upload, given, True)
     return _form(request, upload, form, template, [])
 
 

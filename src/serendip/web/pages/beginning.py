@@ -1,6 +1,5 @@
 """New campaign: a file is dropped, its columns are looked at and corrected, and off it goes."""
 
-import asyncio
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from serendip.campaigns.preview import WORDS
 from serendip.core.errors import SerendipError
 from serendip.model_names import MODELS
 from serendip.spec import POLICIES
-from serendip.web.pages.beginning_form import Beginning
+from serendip.web.pages.beginning_form import Beginning, form_of
 from serendip.web.pages.templating import at, render, who_is
 from serendip.web.pages.wording import said
 from serendip.web.security import csrf_checked
@@ -55,9 +54,7 @@ async def example(request: Request) -> Response:
 async def columns(request: Request, upload: str) -> HTMLResponse:
     """The preview, with what each column seems to be."""
     campaigns: Campaigns = request.app.state.campaigns
-    path = campaigns.kept(upload)
-    frame = await campaigns.tables.frame(upload)
-    form = await asyncio.to_thread(Beginning.of, frame, path.name)
+    form = await form_of(campaigns.tables, upload, None)
     return _page(request, "new_columns.html", upload, form)
 
 
@@ -65,10 +62,7 @@ async def columns(request: Request, upload: str) -> HTMLResponse:
 async def check(request: Request, upload: str) -> HTMLResponse:
     """The preview again, once a role was changed."""
     campaigns: Campaigns = request.app.state.campaigns
-    path = campaigns.kept(upload)
-    given = dict(await request.form())
-    frame = await campaigns.tables.frame(upload)
-    form = await asyncio.to_thread(Beginning.filled, frame, path.name, given)
+    form = await form_of(campaigns.tables, upload, dict(await request.form()))
     return _page(request, "_columns_answer.html", upload, form)
 
 
@@ -78,8 +72,7 @@ async def begin(request: Request, upload: str) -> Response:
     campaigns: Campaigns = request.app.state.campaigns
     path = campaigns.kept(upload)
     given = dict(await request.form())
-    frame = await campaigns.tables.frame(upload)
-    form = await asyncio.to_thread(Beginning.filled, frame, path.name, given)
+    form = await form_of(campaigns.tables, upload, given)
     others = await _others(campaigns, form, given)
     settings = form.settings(path, others)
     if not form.errors and not form.misfits:

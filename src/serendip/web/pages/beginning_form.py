@@ -1,5 +1,6 @@
 """The form of a new campaign: what was filled in, what is wrong, and the settings it means."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from serendip.campaigns.preview import ColumnGuess, Role, guessed_roles, setting
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Binary, Continuous, Labels, Ordered
 from serendip.web.pages.wording import said
+from serendip.web.tables import Tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +68,6 @@ class Beginning:
         left = made.n_candidates if replayed else made.n_candidates - made.n_labelled
         made.values["budget"] = str(max(1, min(40, left // 4)))
         made.values |= {"batch": "1"} if replayed else {}
-        made.check_cells()
         return made
 
     @classmethod
@@ -83,7 +84,6 @@ class Beginning:
                 made.roles[str(name)] = Role(str(form.get(f"role-{place}", "")))
             except ValueError:
                 continue
-        made.check_cells()
         return made
 
     @property
@@ -143,8 +143,13 @@ class Beginning:
         except ValueError:
             raise InvalidInput(f"A range is two numbers; got {low!r} and {high!r}.") from None
 
-    def check_cells(self) -> None:
-        """Finds the cells that do not fit."""
+    def named(self, *roles: Role) -> tuple[str, ...]:
+        """The columns that have one of some roles."""
+        return tuple(name for name, role in self.roles.items() if role in roles)
+
+    def check_cells(self, frame: "pd.DataFrame") -> None:
+        """Finds the cells that do not fit, in the table as read with these names and labels."""
+        self.frame = frame
         impute = self.values["missing"] == "impute"
         self.misfits = misfits(self.frame, self.roles, self.labels, impute, self.replayed)
 
@@ -256,3 +261,25 @@ def _name_of(file: str) -> str:
     """A campaign's name from that of the file."""
     stem = re.sub(r"[^\w .+-]+", " ", Path(file).stem).strip(" ._+-")
     return stem[:60] or "campaign"
+
+
+async def form_of(
+    tables: Tables, upload: str, given: Mapping[str, Any] | None, replayed: bool = False
+) -> Beginning:
+    """The form of a table that was sent in: as it is first shown, or as it was sent.
+
+    Args:
+        tables: That were sent in.
+        upload: The id of this one.
+        given: What was filled in.
+        replayed: Whether it is for a backtest.
+    """
+    frame, file = await tables.frame(upload), tables.path(upload).name
+    if given is None:
+        form = await asyncio.to_thread(Beginning.of, frame, file, replayed)
+    else:
+        form = await asyncio.to_thread(Beginning.filled, frame, file, given, replayed)
+    names = form.named(Role.id, Role.row, Role.column)
+    cells = await tables.frame(upload, names, form.named(Role.label))
+    await asyncio.to_thread(form.check_cells, cells)
+    return form

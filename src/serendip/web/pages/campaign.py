@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from serendip.campaigns.entries import Objection, candidate_named, objections
+from serendip.campaigns.results import result_columns
 from serendip.core.errors import AlreadyLabelled, InvalidInput, SerendipError
 from serendip.web.answers import Told
 from serendip.web.pages.templating import at, counted, render, who_is
@@ -145,7 +146,9 @@ async def upload(request: Request, name: str, table: Annotated[UploadFile, File(
     """Records the results in a file that was filled in."""
     campaigns: Campaigns = request.app.state.campaigns
     try:
-        frame = await campaigns.tables.read_once(table.filename or "", table)
+        reading, candidates = await campaigns.read(name), await campaigns.candidates(name)
+        columns = result_columns(reading.settings, candidates)
+        frame = await campaigns.tables.read_once(table.filename or "", table, *columns)
         made = await campaigns.tell(name, frame, who=who_is(request))
     except SerendipError as problem:
         return await _answer(request, name, {"upload_error": said(problem)}, status=422)

@@ -1,0 +1,135 @@
+"""Tables in workbooks: names as the spreadsheet shows them, per cent as per cent."""
+
+import re
+from collections.abc import Container
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from serendip.core.errors import InvalidInput
+from serendip.tables.cells import (
+    MISSING,
+    ROW,
+    check_header,
+    column_names,
+    without_empty_columns,
+)
+from serendip.tables.settling import settled
+from serendip.tables.unsure import Unsure
+from serendip.tables.workbook import Cell, first_sheet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
+"""Parts of a number format that show something whatever the number is."""
+_FIXED = re.compile(r"0(?:\.(0+))?")
+_PADDED = re.compile(r"0+")
+_AS_TEXT = "write it as text (format the column as Text and type it again)"
+
+
+def read_xlsx(
+    file: Path, names: Container[str | None], labels: Container[str | None]
+) -> "pd.DataFrame":
+    """The table in the first sheet of a workbook.
+
+    Args:
+        file: The workbook.
+        names: Columns of names.
+        labels: Columns of labels.
+    """
+    import pandas as pd
+
+    with first_sheet(file) as (title, rows):
+        first = next((cells for _, cells in rows if _holds(cells)), {})
+        if not first:
+            raise InvalidInput(
+                f"The first sheet of {file.name} ({title!r}) is empty; put the table there."
+            )
+        header = [""] * (1 + max(first))
+        for at, cell in first.items():
+            header[at] = plain_text(cell.value)
+        check_header(file, header)
+        named = {at for at, name in enumerate(header) if name.strip() in names}
+        index: list[int] = []
+        columns: list[list[Any]] = [[] for _ in header]
+        for row, cells in rows:
+            while len(columns) <= max(cells):  # beyond the last name in the header
+                header.append("")
+                columns.append([None] * len(index))
+            index.append(row)
+            for at, column in enumerate(columns):
+                column.append(_value(cells[at], at in named) if at in cells else None)
+    found = column_names(file, header)
+    numbers = pd.Index(index, dtype="int64", name=ROW)
+    frame = pd.DataFrame(
+        {
+            name: _typed(pd.Series(column, index=numbers, dtype=object))
+            for name, column in zip(found, columns, strict=True)
+        },
+        index=numbers,
+    )
+    return settled(without_empty_columns(frame, header), None, names, labels)
+
+
+def _holds(cells: dict[int, Cell]) -> bool:
+    return any(_value(cell, False) is not None for cell in cells.values())
+
+
+def _value(cell: Cell, named: bool) -> object:
+    value = cell.value
+    if isinstance(value, str):
+        value = value.strip()
+        return None if value in MISSING else value
+    return shown(value, cell.shown_as) if named else _amount(value, cell.shown_as)
+
+
+def _typed(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    import pandas as pd
+
+    kinds = {type(value) for value in column.dropna()}
+    if kinds and kinds <= {int, float}:
+        return pd.to_numeric(column)
+    return column if kinds & {str, Unsure} else column.infer_objects()
+
+
+def _amount(value: object, shown_as: str) -> object:
+    """A value that is no name; per cent as text with its sign, for 72 % may be 72 or 0.72."""
+    if "%" not in shown_as or isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    hundredfold = "%" in _LITERAL.sub("", shown_as)
+    exact = Decimal(repr(value)) * (100 if hundredfold else 1)
+    return f"{exact.normalize():f}%"
+
+
+def shown(value: object, shown_as: str) -> str:
+    """A cell as a spreadsheet shows it; `Unsure` where that is not certain."""
+    plain = plain_text(value)
+    if isinstance(value, bool):
+        return plain
+    if not isinstance(value, int | float):
+        return Unsure(plain, f"{plain} is a date or a time, and a name is text; {_AS_TEXT}")
+    fixed, padded = _FIXED.fullmatch(shown_as), _PADDED.fullmatch(shown_as)
+    if shown_as in ("General", "@"):
+        text = plain
+    elif fixed:
+        text = f"{Decimal(plain):.{len(fixed[1] or '')}f}"
+    elif padded and isinstance(value, int):
+        text = f"{value:0{len(shown_as) + (value < 0)}d}"
+    else:
+        return Unsure(
+            plain, f"{plain} is a number shown as {shown_as!r}, and a name is text; {_AS_TEXT}"
+        )
+    if "e" in text or Decimal(text) != Decimal(plain):
+        says = f"{plain} is a number that is shown otherwise, and a name is text; {_AS_TEXT}"
+        return Unsure(plain, says)
+    return text
+
+
+def plain_text(value: object) -> str:
+    """A value as text, numbers with the 15 digits that a spreadsheet knows."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}"
+    return str(value)
