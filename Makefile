@@ -11,7 +11,7 @@ READY  := $(VENV)/.ready
 DEMO   := .venv-demo
 LOWEST := .venv-lowest
 
-# The fast tests: no browser, no chance, and no file that is marked slow.
+# The fast tests: no browser, no chance, and no file that takes long (SLOW in tests/conftest.py).
 FAST := --ignore=tests/web/browser -m "not slow and not statistical and not reproduction and not stress"
 
 .PHONY: demo quick test lint types mypy unit statistical reproduction check lowest benchmark figures
@@ -47,9 +47,10 @@ reproduction: $(READY)
 statistical: $(READY)
 	SERENDIP_FULL=1 $(BIN)/pytest -n 2 -m "statistical or reproduction or stress"
 
-# The lowest versions that pyproject.toml allows, on the fast tests.
+# The lowest versions that pyproject.toml allows, on the fast tests and on what is typed.
 lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/python -m pytest -n 2 $(FAST)
+	$(LOWEST)/bin/python -m pytest -n 2 tests/cli tests/test_docs.py
 
 check: $(READY)
 	$(BIN)/serendip reproduce check

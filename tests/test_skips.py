@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import SLOW
+
 TESTS = Path(__file__).parent
 SAMPLE = """
 import pytest
@@ -42,6 +44,10 @@ def test_a_run_says_what_it_skipped_and_how_to_get_it(tmp_path, workers):
     assert "3 there is no such thing; make one" in lines
     assert "1 there is no such package; pip install it" in lines
     assert "1 there is no no-such-program; apt-get install no-such-program" in lines
+
+
+def test_slow_files_are_there():
+    assert [name for name in SLOW if not (TESTS / name).exists()] == []
 
 
 def test_every_skip_is_made_where_remedies_are():
