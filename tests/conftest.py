@@ -25,7 +25,9 @@ SLOW = (
     "web/test_api.py",
     "web/test_automation.py",
     "web/test_openapi.py",
+    "web/test_security.py",
     "web/test_stress.py",
+    "web/test_uploads.py",
 )
 """Files that take ten seconds of a processor or more, their servers included (--durations=0)."""
 
