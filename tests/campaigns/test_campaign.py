@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from campaigns.screens import settings, write_pool
+from needs import need_package
 from serendip.campaigns import Campaign
 from serendip.campaigns.errors import (
     CampaignExists,
@@ -345,7 +346,7 @@ def test_low_rank_and_graph_campaigns(folder):
 
 
 def test_molecules(folder):
-    pytest.importorskip("rdkit")
+    need_package("rdkit")
     chains = ["C" * k + tail for k in range(1, 13) for tail in ("O", "N", "Cl", "C(=O)O")]
     frame = pd.DataFrame({"code": [f"m{k}" for k in range(48)], "structure": chains})
     frame.to_csv("pool.csv", index=False)

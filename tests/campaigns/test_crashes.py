@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.screens import settings, write_pool
+from needs import need
 from serendip.campaigns import Campaign
 from serendip.campaigns.doctor import examine
 from serendip.campaigns.events import Asked, Failed, Told
@@ -136,8 +137,10 @@ def test_a_full_disk(tmp_path, monkeypatch):
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=700k", "tmpfs", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small file system is not permitted here")
+    mounted = (
+        not os.geteuid() and not subprocess.run(mount, capture_output=True, check=False).returncode
+    )
+    need(mounted, "no file system may be mounted", "run it as root of a machine, or privileged")
     try:
         monkeypatch.chdir(disk)
         monkeypatch.delenv("SERENDIP_STORE", raising=False)
@@ -179,10 +182,10 @@ def as_nobody(*arguments):
     )
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
 def test_a_file_one_may_only_read(monkeypatch):
     import tempfile
 
+    need(os.name == "posix", "there are no POSIX permissions", "run it on Linux or macOS")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         monkeypatch.chdir(folder)

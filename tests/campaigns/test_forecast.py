@@ -28,9 +28,9 @@ import numpy as np
 import pytest
 
 from campaigns.test_view import small_view, view_of
+from needs import need_data
 from serendip.campaigns.forecast import forecast
 from serendip.campaigns.view import LabelMap
-from serendip.core.errors import InvalidInput
 from serendip.core.rng import stream
 from serendip.environments.datasets import load
 from serendip.environments.linear import linear_world
@@ -199,10 +199,7 @@ def test_intervals_hold_where_the_model_is_right():
 
 @lru_cache(maxsize=3)
 def replayed(name, descriptors):
-    try:
-        table = load(name, descriptors=descriptors)
-    except InvalidInput as absent:
-        pytest.skip(f"the data are not there: {absent}")
+    table = load(name, need_data(name), descriptors=descriptors)
     x = encode_features(table.x.select_dtypes("number"), scaling="standardise", constant=True).x
     return x, table
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from needs import need_package
 from serendip.campaigns import Campaign
 from serendip.campaigns.misfits import misfits
 from serendip.campaigns.preview import Role, guessed_roles, settings_of
@@ -125,7 +126,7 @@ def test_names_of_molecules_are_words_and_structures_are_structures():
 
 
 def test_unreadable_molecules_are_named():
-    pytest.importorskip("rdkit")
+    need_package("rdkit")
     frame = pd.DataFrame({"s": ["CCO", "not a molecule", None, "c1ccccc1"]})
     found = misfits(frame, {"s": Role.smiles}, ANY)
     assert [(one.place, one.says) for one in found] == [

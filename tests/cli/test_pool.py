@@ -14,6 +14,7 @@ import pytest
 from campaigns import screens
 from campaigns.screens import serendip
 from folders.tables import contents, mixed_table
+from needs import need_package
 
 
 @pytest.fixture(name="lab")
@@ -83,7 +84,7 @@ def test_combinations(lab):
 
 
 def test_molecules(lab):
-    pytest.importorskip("rdkit")
+    need_package("rdkit")
     (lab / "m.smi").write_text("CCO a\nCCN b\nnonsense c\nCCCl d\n")
     assert "Line 3" in bad("pool", "import", "m.smi", "--out", "disk", "--jobs", 1)
     command = ("pool", "import", "m.smi", "--out", "disk", "--jobs", 1, "--skip-unreadable")

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
+from needs import need_package
+
+torch = need_package("torch")
 
 from serendip.core.data import Observation  # noqa: E402
 from serendip.core.errors import AlreadyLabelled, SerendipError  # noqa: E402
@@ -280,7 +282,6 @@ def test_without_a_gpu_the_engine_says_so(monkeypatch):
 
 
 def test_a_campaign_asks_a_device_for_the_same_proposals(tmp_path, monkeypatch):
-    pytest.importorskip("sqlalchemy")
     from serendip.campaigns.campaign import Campaign
 
     rng = np.random.default_rng(12)

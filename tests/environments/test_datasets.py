@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from needs import need_data
 from serendip.cli.datasets import app
 from serendip.core.errors import InvalidInput
 from serendip.environments.datasets import (
@@ -27,16 +28,6 @@ from serendip.environments.datasets import (
 from serendip.environments.sources import SOURCES
 from serendip.environments.table import table_world
 
-
-def present(name: str) -> Path:
-    """The data folder, where this data set is in it."""
-    folder = find_data_folder()
-    missing = [path for path in DATASETS[name].files if not (folder / path).is_file()]
-    if missing:
-        pytest.skip(f"{missing[0]} is not in {folder}; set SERENDIP_DATA to a folder that has it")
-    return folder
-
-
 SHAPES = {
     "cncci": (330, 10, 9),
     "pndc": (80, 5, 11),
@@ -49,7 +40,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_the_files_are_intact_and_load(name: str) -> None:
-    folder = present(name)
+    folder = need_data(name)
     assert {check.state for check in verify(name, folder)} <= {"ok", "not needed"}
     table = load(name, folder)
     n, d, pools = SHAPES[name]
@@ -64,8 +55,8 @@ def test_the_files_are_intact_and_load(name: str) -> None:
 
 def test_expected_random_regrets_agree_with_the_notes_on_the_data() -> None:
     """Sum of the top T minus T times the mean, as printed beside each data set."""
-    cncci, pndc = load("cncci", present("cncci")), load("pndc", present("pndc"))
-    amidation = load("amidation", present("amidation"))
+    cncci, pndc = load("cncci", need_data("cncci")), load("pndc", need_data("pndc"))
+    amidation = load("amidation", need_data("amidation"))
 
     def regret(labels: np.ndarray, horizon: int) -> float:
         return float(np.sort(labels)[-horizon:].sum() - horizon * labels.mean())
@@ -76,13 +67,13 @@ def test_expected_random_regrets_agree_with_the_notes_on_the_data() -> None:
 
 
 def test_matrices_and_graphs_bring_their_structure() -> None:
-    deoxy = load("deoxyfluorination", present("deoxyfluorination"))
+    deoxy = load("deoxyfluorination", need_data("deoxyfluorination"))
     assert deoxy.pairs is not None
     assert deoxy.pairs.max(axis=0).tolist() == [19, 36]
     assert len(np.unique(deoxy.pairs, axis=0)) == 740
     world = table_world(deoxy.pairs, deoxy.pool(), deoxy.ids)
     assert world.oracle.reveal(3, np.random.default_rng(0)).x.tolist() == [[3, 0]]
-    graph = load("citeseerx", present("citeseerx"))
+    graph = load("citeseerx", need_data("citeseerx"))
     assert graph.edges is not None
     assert graph.edges.shape == (230295, 2)
     assert graph.pools[0] == "nips"
@@ -90,7 +81,7 @@ def test_matrices_and_graphs_bring_their_structure() -> None:
 
 
 def test_descriptors_and_pools_are_checked() -> None:
-    folder = present("cncci")
+    folder = need_data("cncci")
     assert load("cncci", folder, descriptors=46).x.shape == (330, 46)
     with pytest.raises(InvalidInput, match="10 or 46"):
         load("cncci", folder, descriptors=12)
@@ -262,7 +253,7 @@ def test_a_download_gives_exactly_our_files(
     name: str, tmp_path: Path, server: tuple[str, Path]
 ) -> None:
     address, root = server
-    serve(root, name, PUBLIC_FILES[name](present(name)))
+    serve(root, name, PUBLIC_FILES[name](need_data(name)))
     checks = download(name, tmp_path / "new", base_url=address)
     assert {check.state for check in checks} <= {"ok", "not needed"}
     assert load(name, tmp_path / "new").x.shape == SHAPES[name][:2]
@@ -273,7 +264,7 @@ def test_a_download_gives_exactly_our_files(
 
 def test_sources_that_changed_are_refused(tmp_path: Path, server: tuple[str, Path]) -> None:
     address, root = server
-    good = public_pndc(present("pndc"))
+    good = public_pndc(need_data("pndc"))
     other = {**good, "data/11_yield.csv": good["data/11_yield.csv"].replace(b"61", b"62", 1)}
     for files, words in (
         (other, "checksum differs"),
@@ -311,7 +302,7 @@ def test_commands(tmp_path: Path) -> None:
 
 
 def test_commands_with_data() -> None:
-    shell, folder = CliRunner(), str(present("pndc"))
+    shell, folder = CliRunner(), str(need_data("pndc"))
     assert shell.invoke(app, ["verify", "pndc", "--data", folder]).exit_code == 0
     shown = shell.invoke(app, ["show", "pndc", "--rows", "2", "--data", folder, "--format", "csv"])
     assert shown.stdout.count("\n") == 3

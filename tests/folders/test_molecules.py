@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from folders.tables import contents
+from needs import need_package
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import everything
 from serendip.folders import molecules, writing
 from serendip.folders.molecules import MoleculeOptions, import_molecules
 from serendip.folders.opening import open_folder
 
-pytest.importorskip("rdkit")
+need_package("rdkit")
 
 SMILES = ["CCO", "c1ccccc1", "CC(=O)Oc1ccccc1C(=O)O", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C", "C", "CCN"]
 

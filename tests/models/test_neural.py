@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from needs import need_package
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.rng import stream
@@ -87,7 +88,7 @@ class TestWithTorch:
 
     @pytest.fixture(autouse=True)
     def _torch(self):
-        pytest.importorskip("torch")
+        need_package("torch")
 
     def test_training_reaches_the_minimum_of_what_it_says(self):
         """With one label the loss is quadratic in the last bias alone: solved by hand.

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from needs import need_package
 from serendip import cluster
 from serendip.backtests import backtest
 from serendip.core.errors import InvalidInput, SerendipError
@@ -30,7 +31,7 @@ from serendip.pools.sharded import ShardedPool
 from serendip.pools.sources import ArraySource, FileSource
 from shard_cases import Column, Through, Unlucky, Waiting, dies_once, refused, squared
 
-ray_utils = pytest.importorskip("ray.cluster_utils")
+ray_utils = need_package("ray.cluster_utils")
 
 N, D, ROWS = 3000, 5, 100
 TESTS = Path(__file__).parents[1]

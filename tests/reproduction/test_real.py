@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from serendip.environments.datasets import find_data_folder, verify
+from needs import need_data
 from serendip.experiments.experiment import over_pools, run_experiment, summarise
 from serendip.experiments.real import ALL_DESCRIPTORS, AUTHORS, CNCCI, PNDC
 
@@ -31,8 +31,7 @@ def figures(experiment, policies, variant, folder):
 @pytest.fixture(scope="module", autouse=True)
 def _data():
     for name in ("cncci", "pndc"):
-        if any(check.state == "missing" for check in verify(name)):
-            pytest.skip(f"{name} is not in {find_data_folder()}; set SERENDIP_DATA to its folder")
+        need_data(name)
 
 
 def test_cncci_with_the_authors_descriptors(tmp_path):

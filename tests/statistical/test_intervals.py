@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
+from needs import need_package
 from serendip.core.data import Block, Observation
 from serendip.core.rng import stream
 from serendip.models.estimator import EstimatorModel
@@ -88,7 +89,7 @@ def coverage(model, kind, n_labels, squeeze=1.0):
 @pytest.mark.parametrize("model", MODELS)
 def test_intervals_cover_what_they_promise(model, n_labels, kind):
     if model == "neural":
-        pytest.importorskip("torch", reason="pip install torch, then networks are judged too")
+        need_package("torch")
     assert 0.7 < coverage(MODELS[model], kind, n_labels) < 0.9
 
 

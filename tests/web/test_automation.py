@@ -1,7 +1,6 @@
 """The programs of docs/automation.md, run as they stand against a real server."""
 
 import re
-import shutil
 import subprocess
 import sys
 from importlib.resources import files
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from needs import need_program
 from serendip.campaigns import Campaign
 from web.servers import Server
 
@@ -31,9 +31,9 @@ def run(command, server, folder):
     return made.stdout
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="the page speaks of curl")
 @pytest.mark.parametrize("loop", ["python", "curl"])
 def test_the_loop_is_closed(tmp_path, loop):
+    need_program("curl")
     (tmp_path / "reactions.csv").write_bytes(
         files("serendip").joinpath("bundled/reactions.csv").read_bytes()
     )

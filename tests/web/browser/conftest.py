@@ -1,19 +1,14 @@
 """A real Chromium before a real server. Without Chromium the tests are skipped, in CI they fail."""
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from needs import need_chromium
 from web.browser.visits import Lab, Visit
 from web.servers import Server
 
-_MISSING = (
-    "The browser tests need Chromium at /usr/bin/chromium; install it with "
-    "`apt-get install -y chromium` (Debian) and run them again."
-)
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 _PATIENCE = 180_000
 """Milliseconds; a busy machine is slow, which is not what is tested."""
@@ -22,9 +17,7 @@ _SHOTS = Path(__file__).parents[3] / "browser-artefacts"
 
 @pytest.fixture(scope="session", name="chromium")
 def _chromium():
-    path = os.environ.get("SERENDIP_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-    if not Path(path).exists():
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(_MISSING)
+    path = need_chromium()
     expect.set_options(timeout=_PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)

@@ -1,0 +1,19 @@
+"""The lowest versions that are allowed are the lowest that are tested."""
+
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = ("postgres", "chem", "web")
+
+
+def test_floors_are_the_versions_that_make_lowest_installs():
+    extras = PROJECT["optional-dependencies"]
+    allowed = [*PROJECT["dependencies"], *(one for name in EXTRAS for one in extras[name])]
+    lines = (ROOT / "tests/lowest.txt").read_text().splitlines()
+    tested = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    floors = {one.name: str(one.specifier) for one in map(Requirement, allowed)}
+    assert floors == {one.name: str(one.specifier).replace("==", ">=") for one in tested}
