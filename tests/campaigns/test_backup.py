@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from campaigns.screens import serendip, settings, write_pool
+from needs import need
 from serendip.campaigns import Campaign
 from serendip.campaigns.backup import back_up, restore
 from serendip.campaigns.doctor import examine
@@ -206,8 +207,8 @@ def test_a_truncated_backup_is_refused(folder):
     assert not Path("new.db").exists() or Store.open("new.db").campaigns() == ()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs permissions")
 def test_a_private_store_has_a_private_backup_and_a_read_only_one_can_be_restored(folder):
+    need(os.name == "posix", "files have no permissions here", "run it on Linux or macOS")
     campaign = begun("lab.db")
     os.chmod("lab.db", 0o640)
     back_up(campaign.store, Path("1.bak"))

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from campaigns.screens import serendip, settings, write_pool
+from needs import need_package
 from serendip.campaigns import Campaign
 from serendip.campaigns.events import Told
 from serendip.core.data import Observation
@@ -59,7 +60,7 @@ def test_the_largest_label_is_taken(folder):
 def test_a_campaign_that_holds_one_says_so_and_can_be_mended(folder, model):
     """Such labels were taken once; then nothing could be asked any more, with a traceback."""
     if model == "neural":
-        pytest.importorskip("torch")
+        need_package("torch")
     write_pool(n=20)
     pd.DataFrame({"one": ["c000", "c001"], "other": ["c001", "c002"]}).to_csv(
         "edges.csv", index=False

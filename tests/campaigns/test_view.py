@@ -11,6 +11,8 @@ from serendip.core.errors import InvalidInput
 from serendip.core.rng import stream
 from serendip.environments.linear import linear_world
 from serendip.models.linear import LinearModel
+from serendip.tables import CURRENT
+from serendip.tables.matching import SameNumber
 
 
 def view_of(
@@ -58,7 +60,9 @@ def view_of(
         model="linear",
         policy=policy,
         seed=seed,
-        candidates=TableCandidates(frame, ids, {c: i for i, c in enumerate(ids)}, "name"),
+        candidates=TableCandidates(
+            frame, ids, {c: i for i, c in enumerate(ids)}, "name", CURRENT, (), SameNumber(ids, 2)
+        ),
         states=states,
         measured=measured,
         posterior=model.posterior(seen, stream(seed, "update")),
