@@ -21,7 +21,7 @@ demo: $(DEMO)/.ready
 	$(DEMO)/bin/serendip demo
 
 quick: lint mypy
-	$(BIN)/pytest -n 2 $(FAST)
+	$(BIN)/pytest -n 2 --dist worksteal $(FAST)
 
 test: lint types unit reproduction kernels-quick
 
@@ -37,15 +37,15 @@ mypy: $(READY)
 	$(BIN)/mypy
 
 unit: $(READY)
-	$(BIN)/pytest -n 2 -m "not statistical and not reproduction"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not statistical and not reproduction"
 
 # Slow tests of chance, in a reduced form here; `make statistical` runs them in full, with the kill
 # and crowd tests of the store.
 reproduction: $(READY)
-	$(BIN)/pytest -n 2 -m "statistical or reproduction"
+	$(BIN)/pytest -n 2 --dist worksteal -m "statistical or reproduction"
 
 statistical: $(READY)
-	SERENDIP_FULL=1 $(BIN)/pytest -n 2 -m "statistical or reproduction or stress"
+	SERENDIP_FULL=1 $(BIN)/pytest -n 2 --dist worksteal -m "statistical or reproduction or stress"
 
 # The same choices under other kernels of BLAS and other instructions than this processor's own.
 kernels: $(READY)
@@ -56,8 +56,8 @@ kernels-quick: $(READY)
 
 # The lowest versions that pyproject.toml allows, on the fast tests and on what is typed.
 lowest: $(LOWEST)/.ready
-	$(LOWEST)/bin/python -m pytest -n 2 $(FAST)
-	$(LOWEST)/bin/python -m pytest -n 2 tests/cli tests/test_docs.py
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal $(FAST)
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal tests/cli tests/test_docs.py
 
 check: $(READY)
 	$(BIN)/serendip reproduce check
