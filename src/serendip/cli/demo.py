@@ -23,7 +23,7 @@ def demo(
     ] = None,
 ) -> None:
     """Screen 320 made-up reactions: a campaign as in a lab, then a comparison of policies."""
-    typer.echo("A campaign as in a lab, then every policy on the same screen: about a minute.")
+    typer.echo("A campaign as in a lab, then every policy on the same screen: under a minute.")
     from serendip.core.errors import InvalidInput
     from serendip.core.threads import n_cores
     from serendip.environments.demo import demo_pool, demo_yields
