@@ -231,6 +231,42 @@ def test_values_that_cannot_be_features_are_refused(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a;b\n1.234;1\n2.500;2\n", r"'a' holds '1.234' in row 2 of .*, which can be read in two"),
+        ("a\tb\n1.234\t1\n2.500\t2\n", r"'a' holds '1.234' in row 2"),
+        ("a,b\n72%,1\n85%,2\n", r"such as '72%' in row 2 .* without per cent signs"),
+    ],
+)
+def test_numbers_that_can_be_read_in_two_ways_are_refused(tmp_path, text, says):
+    file = tmp_path / ("t.tsv" if "\t" in text else "t.csv")
+    file.write_text(text)
+    with pytest.raises(InvalidInput, match=says):
+        import_tables([file], tmp_path / "out", TableOptions())
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("text", ["a,b\n1.234,1\n2.500,2\n", "a;b\n1.234;1.5\n2.500;2.25\n"])
+def test_points_that_something_decides_are_decimal(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    options = TableOptions(scaling="none", dtype="float64")
+    import_tables([tmp_path / "t.csv"], tmp_path / "out", options)
+    rows = open_folder(tmp_path / "out").pool.take(np.array([0, 1]))
+    assert rows[:, 0].tolist() == [1.234, 2.5]
+
+
+def test_whole_ids_in_floating_point_are_exact_or_refused(tmp_path):
+    good = {"id": np.array([1.0, 2.0**53 - 1.0]), "a": [1.0, 2.0]}
+    pq.write_table(pa.table(good), tmp_path / "t.parquet")
+    import_tables([tmp_path / "t.parquet"], tmp_path / "out", TableOptions(id="id"))
+    assert list(open_folder(tmp_path / "out").names) == ["1", "9007199254740991"]
+    bad = {"id": np.array([1.0, 2.0**53 + 2.0]), "a": [1.0, 2.0]}
+    again = tmp_path / "again"
+    again.mkdir()
+    refused(again, "The id 9007199254740994 in row 3 .* has lost its last digits", bad, id="id")
+
+
 def test_ids_and_labels_that_do_not_fit_are_refused(tmp_path):
     good = {"a": [1.0, 2.0, 3.0], "b": ["x", None, "z"], "y": ["1", "2", "bad"]}
     refused(tmp_path, "'b' has none in row 3", good, id="b", ignore=("y",))

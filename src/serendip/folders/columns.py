@@ -184,7 +184,7 @@ def _is_number(survey: ColumnSurvey) -> bool:
         return False
     if survey.words == 0 and survey.first_odd:
         raise InvalidInput(
-            f"Column {survey.name!r} holds numbers such as {survey.first_odd!r}; write them with a "
+            f"Column {survey.name!r} holds numbers such as {survey.first_odd}; write them with a "
             "decimal point, without marks between thousands and without per cent signs."
         )
     if 0 < 2 * survey.words < survey.filled:

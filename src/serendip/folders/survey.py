@@ -229,8 +229,9 @@ def _with_texts(survey: ColumnSurvey, column: Any, where: Where) -> ColumnSurvey
         for text, count in _counts(others).items():
             if not is_number(text) and not is_share(text):
                 words += count
-            else:
-                first_odd = first_odd or text
+            elif not first_odd:
+                place = pc.index(texts, pa.scalar(text, texts.type)).as_py()
+                first_odd = f"{text!r} in {where.row(place)}"
         if words and not first_word[0]:
             place, text = next(
                 (at, text)
