@@ -54,7 +54,7 @@ def of_campaign(campaign: Campaign) -> dict[str, Any]:
             }
             for item, one in state.results.items()
         },
-        "written": [str(cell) for cell in results[settings.label].tolist()],
+        "written": [_shown(cell) for cell in results[settings.label].tolist()],
         "states": dict(sorted(state.conditions().items())),
         "pending": list(state.pending),
         "failures": state.n_failures,
@@ -65,3 +65,8 @@ def of_campaign(campaign: Campaign) -> dict[str, Any]:
             if isinstance(entry.event, Asked)
         },
     }
+
+
+def _shown(cell):
+    """A cell as text; an empty one alike in every version of pandas."""
+    return "nan" if cell is None or cell != cell else str(cell)
