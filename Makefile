@@ -57,7 +57,7 @@ kernels-quick: $(READY)
 # The lowest versions that pyproject.toml allows, on the fast tests and on what is typed.
 lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal $(FAST)
-	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal tests/cli tests/test_docs.py
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal tests/cli tests/stores tests/test_docs.py
 
 check: $(READY)
 	$(BIN)/serendip reproduce check
