@@ -1,6 +1,7 @@
 """What the authors' public code does and the paper does not say, beside what the paper says.
 
-    python benchmarks/authors_code.py logistic           d = 20, T = 100, seeds 0–19
+    python benchmarks/authors_code.py linear             d = 20, T = 100, seeds 0–19
+    python benchmarks/authors_code.py logistic           the same
     python benchmarks/authors_code.py graph              random and star graphs, N = 300, T = 50
     python benchmarks/authors_code.py logistic --repeats 4 --first 100
 
@@ -22,17 +23,17 @@ from serendip.core.data import Choice
 from serendip.core.folds import everything
 from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.rng import Purpose, stream
-from serendip.experiments import graph, logistic
+from serendip.experiments import graph, linear, logistic
 from serendip.loop import play
 from serendip.models.draws import LinearDraws, LogisticDraws, TableDraws, equal_weights
 from serendip.models.graph import GraphDraws, GraphModel
-from serendip.models.linear import LinearMoments
+from serendip.models.linear import LinearModel, LinearMoments
 from serendip.models.logistic import LogisticModel
 from serendip.policies.glm_ucb import GLMUCB
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.policies.started import Started
 from serendip.policies.thompson import Thompson
-from serendip.policies.ucb import UCB
+from serendip.policies.ucb import OFUL, UCB
 from serendip.policies.uniform import Uniform
 
 D = 20
@@ -148,6 +149,20 @@ class RidgePosterior:
         return LinearDraws(theta, equal_weights(size), mean, inverse, Gaussian(1.0))
 
 
+def linear_rivals(seed):
+    """UCB as the text calls it, from the literature, and as coded: scales of its own."""
+    task = linear.printed_task(D, seed)
+    coded = LinearModel(D, prior_variance=1000.0, noise_variance=1.0)
+    return task, {
+        "oful": (task.model, OFUL()),
+        "ucb": (task.model, UCB()),
+        "ucb, prior 1000 and noise 1": (coded, UCB()),
+        "thompson": (task.model, Thompson()),
+        "vids": (task.model, linear.PRINTED.policies["vids"]),
+        "random": (task.model, Uniform()),
+    }
+
+
 def logistic_rivals(seed):
     """What is said and what is done, by name: (task, model, policy)."""
     task = logistic.task(D, seed)
@@ -169,14 +184,16 @@ def logistic_rivals(seed):
 def graph_rivals(task, noise, seed):
     """The variant's model, and the posterior as coded: both scales read as variances, no root."""
     task = task(noise, seed)
-    coded = GraphModel(task.model.adjacency, prior_variance=10.0, noise_variance=noise)
-    coded = Redrawn(coded, without_root)
+    narrow = GraphModel(task.model.adjacency, prior_variance=10.0, noise_variance=noise)
+    coded = Redrawn(narrow, without_root)
     vids = SampleVIDS(power=3.0, n_draws=100)
     return task, {
         "thompson": (task.model, Thompson()),
         "thompson, as coded": (coded, Thompson()),
+        "thompson, node variance 10": (narrow, Thompson()),
         "vids": (task.model, vids),
         "vids, as coded": (coded, vids),
+        "vids, node variance 10": (narrow, vids),
         "random": (task.model, Uniform()),
     }
 
@@ -214,13 +231,14 @@ def said(values, sign=""):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=("logistic", "graph"))
+    parser.add_argument("what", choices=("linear", "logistic", "graph"))
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.repeats)
-    if options.what == "logistic":
-        measure(f"logistic, d = {D}", logistic_rivals, seeds)
+    if options.what != "graph":
+        rivals = linear_rivals if options.what == "linear" else logistic_rivals
+        measure(f"{options.what}, d = {D}", rivals, seeds)
         return
     for experiment in (graph.RANDOM_AUTHORS, graph.STAR_AUTHORS):
         for noise in experiment.settings:
