@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from serendip.experiments.experiment import Experiment
 
 _NAMES = (
-    "linear, linear-printed, logistic, graph-random, graph-complete, graph-star, low-rank, ens, "
-    "pndc, pndc-tuned, cncci, sparse, lower-bound; table; all; check; report"
+    "linear, logistic, graph-random, graph-complete, graph-star, low-rank, ens, pndc, pndc-tuned, "
+    "cncci, sparse, lower-bound; with the settings of the authors' scripts linear-printed (or "
+    "linear-authors), logistic-authors, graph-random-authors, graph-complete-authors, "
+    "graph-star-authors, low-rank-authors, pndc-authors, cncci-authors; table; all; check; report"
 )
 
 
@@ -54,8 +56,9 @@ def reproduce(
     from serendip.core.errors import InvalidInput
     from serendip.core.naming import known
     from serendip.engines import Engine
-    from serendip.experiments.catalogue import EXPERIMENTS
+    from serendip.experiments.catalogue import ALIASES, EXPERIMENTS
 
+    name = ALIASES.get(name, name)
     if data is not None:
         os.environ["SERENDIP_DATA"] = str(data.resolve())
     where = Engine(engine.value, address=address)

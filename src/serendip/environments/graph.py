@@ -70,15 +70,20 @@ class NeighbourOracle:
 
 
 def graph_world(
-    adjacency: csr_array, noise_variance: float, rng: Generator, prior_variance: float = 1.0
+    adjacency: csr_array,
+    noise_variance: float,
+    rng: Generator,
+    prior_variance: float = 1.0,
+    prior_mean: float = 0.0,
 ) -> World:
-    """Node values ~ N(0, σ²), seen with noise ~ N(0, σ_ε²)."""
+    """Node values ~ N(m, σ²), seen with noise ~ N(0, σ_ε²)."""
     adjacency = sparse("adjacency", adjacency)
+    number("prior_mean", prior_mean)
     non_negative(noise_variance=noise_variance)
     positive(prior_variance=prior_variance)
     generator("rng", rng)
     n = adjacency.shape[0]
-    values = np.sqrt(prior_variance) * rng.standard_normal(n)
+    values = prior_mean + np.sqrt(prior_variance) * rng.standard_normal(n)
     oracle = NeighbourOracle(adjacency, values, float(np.sqrt(noise_variance)))
     return World(DensePool(np.arange(n)[:, None]), oracle, values)
 

@@ -20,15 +20,25 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         linear.EXPERIMENT,
         linear.PRINTED,
         logistic.EXPERIMENT,
+        logistic.AUTHORS,
         graph.RANDOM,
         graph.COMPLETE,
         graph.STAR,
+        graph.RANDOM_AUTHORS,
+        graph.COMPLETE_AUTHORS,
+        graph.STAR_AUTHORS,
         low_rank.EXPERIMENT,
+        low_rank.AUTHORS,
         ens.EXPERIMENT,
         real.PNDC,
         real.PNDC_TUNED,
+        real.PNDC_AUTHORS,
         real.CNCCI,
+        real.CNCCI_AUTHORS,
         sparse.EXPERIMENT,
         lower_bound.EXPERIMENT,
     )
 }
+
+ALIASES: Mapping[str, str] = {"linear-authors": linear.PRINTED.name}
+"""Other names that `serendip reproduce` takes."""

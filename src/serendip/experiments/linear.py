@@ -1,8 +1,9 @@
 """Linear regression, d = 20, 50, 100   [ASD §5.2, Fig. 1 a–b]
 
 There are 500 candidates, features and weights are standard normal, and T = 100. The paper does not
-print these nor the noise; the authors' public code has noise standard deviation 0.1. `linear` runs
-the noise at 1, where policies are told apart, and `linear-printed` the authors' noise.
+print these nor the noise; the authors' public code has noise standard deviation 0.1 and 100 draws.
+`linear` runs the noise at 1, where policies are told apart, and `linear-printed` the authors'
+settings.
 """
 
 from serendip.core.rng import Purpose, stream
@@ -10,6 +11,7 @@ from serendip.environments.linear import linear_world
 from serendip.experiments.experiment import Experiment, Task
 from serendip.experiments.rivals import RIVALS
 from serendip.models.linear import LinearModel
+from serendip.policies.sample_vids import SampleVIDS
 
 N, HORIZON = 500, 100
 NAMES = ("ids", "vids", "thompson", "ucb", "oful", "greedy", "random")
@@ -45,11 +47,11 @@ EXPERIMENT = Experiment(
 
 PRINTED = Experiment(
     name="linear-printed",
-    title="Linear model (the authors' noise, 0.1²)",
+    title="Linear model (the authors' settings: noise 0.1²)",
     parameter="d",
     settings=DIMENSIONS,
     task=printed_task,
-    policies={name: RIVALS[name] for name in NAMES},
+    policies={**{name: RIVALS[name] for name in NAMES}, "vids": SampleVIDS(n_draws=100)},
     quick_settings=(20,),
     claim="IDS < Thompson < UCB with theory's width, at every d",
 )

@@ -2,7 +2,8 @@
 
 Ours are played as the authors' public code does: descriptors scaled to unit column norm, no
 intercept, prior standard deviation 1, 1000 draws, regret against the recorded labels. The noise is
-not printed; 0.1 on PNDC and 0.01 on CNCCI fit the printed IDS best, and the public script has 1.
+not printed; 0.1 on PNDC and 0.01 on CNCCI fit the printed IDS best; the public scripts have 1 and
+0.01.
 UCB has scales of its own: prior variance 1000, noise variance 1.
 """
 
