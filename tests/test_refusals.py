@@ -555,6 +555,7 @@ CALLS = {
             "noise_variance": AMOUNT,
             "rng": GENERATOR,
             "prior_variance": POSITIVE,
+            "prior_mean": Kind((*NOT_NUMBERS,), (0, np.float32(1), -1.5)),
         },
     ),
     "unstructured_world": (
