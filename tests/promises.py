@@ -1,7 +1,7 @@
 """What scripts and programs rest on: options, settings, paths, fields, headers, exit codes.
 
-`promises.json` lists all of it, and a test sees that nothing on the list goes away. Additions need
-nothing; to have them watched from now on as well, run
+`promises.json` lists all of it, and a test sees that nothing on the list goes away and that what is
+new is on it. After an addition run
 
     python tests/promises.py
 

@@ -29,6 +29,11 @@ def test_what_there_is_stays(now, part):
     assert {name: words for name, words in gone.items() if words} == {}
 
 
+def test_what_there_is_is_listed(now):
+    """What is new is a promise from its first release on; `python tests/promises.py` adds it."""
+    assert promises.merged(LISTED, now) == LISTED
+
+
 def test_requests_need_nothing_new(now):
     listed = LISTED["required"]
     asked = {name: set(now["required"][name]) - set(listed[name]) for name in listed}

@@ -2,10 +2,14 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import serendip
 
 TASKS = """
 import json, sys, warnings
@@ -113,6 +117,43 @@ def test_a_module_that_is_imported_only_in_a_function_counts(lab):
     first, _ = run(lab, PLAY)
     (lab / "lab" / "scores.py").write_text(SCORE.replace("means\n", "-means\n"))
     assert run(lab, PLAY)[0] != first
+
+
+DEEP = ("core/ties.py", "core/mixture.py", "models/sigmoid.py", "pools/walking.py", "loop.py")
+
+
+def test_every_module_of_the_library_counts_wherever_it_stands(lab):
+    """In a copy of the source; modules that no run imports do not count."""
+    ours = lab / "serendip"
+    shutil.copytree(
+        Path(serendip.__file__).parent, ours, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    text = (
+        "from tasks import *\nimport serendip\nfrom lab.mine import Mine\n"
+        "from serendip.experiments.provenance import provenance\n"
+        "ours, found = Path(serendip.__file__).parent, {}\n"
+        f"for name in {(*DEEP, 'web/app.py')!r}:\n"
+        "    before, old = provenance(task, Mine()), (ours / name).read_bytes()\n"
+        "    (ours / name).write_bytes(old + b'\\n# changed\\n')\n"
+        "    found[name] = provenance(task, Mine()) != before\n"
+        "    (ours / name).write_bytes(old)\n"
+        "print(json.dumps([str(ours), found]))\n"
+    )
+    (where, found), _ = run(lab, text)
+    assert where == str(ours)
+    assert found == {**dict.fromkeys(DEEP, True), "web/app.py": False}
+
+
+@pytest.mark.parametrize("package", ["scikit_learn", "pandas"])
+def test_another_version_of_what_the_library_imports_counts(lab, package):
+    """The task itself imports neither; models and tables of ours do."""
+    run(lab, PLAY)
+    installed = lab / f"{package}-0.0.1.dist-info"
+    installed.mkdir()
+    name = package.replace("_", "-")
+    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.0.1\n")
+    run(lab, PLAY)
+    assert len(kept(lab)) == 2
 
 
 VARIANTS = {

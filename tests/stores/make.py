@@ -57,6 +57,10 @@ def share(place: int) -> float:
     return round(50 + 20 * truth(place), 2)
 
 
+def part(place: int) -> float:
+    return round(share(place) / 100, 4)
+
+
 def comma(place: int) -> str:
     return f"{truth(place):.3f}".replace(".", ",")
 
@@ -99,11 +103,20 @@ CASES: list[tuple[dict[str, Any], Written]] = [
         ({"name": name, "pool": f"{name}.csv", **NUMBERED}, truth)
         for name in ("decimals", "zeros", "thousands", "large", "powers", "words", "whole")
     ),
-    ({"name": "workbook", "pool": "workbook.xlsx", **NUMBERED, "budget": 8}, truth),
+    ({"name": "workbook", "pool": "workbook.xlsx", **NUMBERED, "budget": 8,
+      "range": (0.0, 1.0)}, part),
 ]  # fmt: skip
 """Every model and policy that a campaign can have, every kind of label, every reading of an id."""
 
 ON_POSTGRES = ("auto ids", "gp thompson", "graph binary", "decimals", "thousands", "workbook")
+
+
+def write_inputs() -> None:
+    """Every pool, in the folder `pools` of the working folder."""
+    write_pools(Path("pools"))
+    frame().to_csv("table.csv", index=False)
+    import_tables([Path("table.csv")], Path("pools/disk"), TableOptions(id="code"))
+    Path("table.csv").unlink()
 
 
 def begin(settings: dict[str, Any], store: Store) -> Campaign:
@@ -253,11 +266,7 @@ def make(target: Path) -> None:
     (WORK / "pools").mkdir(parents=True)
     os.chdir(WORK)
     os.environ["SERENDIP_WHO"] = "Ann Ångström"
-    write_pools(WORK / "pools")
-    frame().to_csv("table.csv", index=False)
-    import_tables([Path("table.csv")], WORK / "pools/disk", TableOptions(id="code"))
-    Path("table.csv").unlink()
-
+    write_inputs()
     store = Store.open("serendip.db", create=True)
     make_campaigns(store)
     moved = Campaign.create(

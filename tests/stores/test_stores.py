@@ -4,17 +4,21 @@ import json
 import math
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from campaigns.conftest import _new_postgres, _postgres  # noqa: F401  # fixtures
+from serendip.campaigns import wire
 from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.engine import connected
 from serendip.campaigns.events import Told
 from serendip.campaigns.schema import EVENTS
 from serendip.campaigns.store import Store
+from stores import make
 from stores.observed import observed
 from web.servers import Server
 
@@ -138,9 +142,30 @@ def test_requests_that_were_answered_are_known(kept, lab):
         assert client.get("/api/v1/campaigns/robot/status").json()["version"] == version + 1
 
 
-def test_a_store_that_is_kept_is_never_made_again(lab):
-    from stores import make
+def test_stores_of_every_schema_are_kept():
+    """With every kind of event: what is written from now on has to open for ever, too."""
+    found = set()
+    for store in HERE.glob("v*/serendip.db"):
+        with closing(sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)) as plain:
+            for (body,) in plain.execute("SELECT body FROM serendip_events"):
+                event = json.loads(body)
+                found.add((event["kind"], event["schema"]))
+    assert {(kind, form.schema) for kind, form in wire.EVENTS.items()} <= found
+    assert {schema for _, schema in found} == set(range(1, wire.SCHEMA + 1))
 
+
+def test_the_next_stores_can_be_made(tmp_path, monkeypatch):
+    """Every campaign that `make.py` would keep still begins, by the rules of today."""
+    monkeypatch.chdir(tmp_path)
+    Path("pools").mkdir()
+    make.write_inputs()
+    store = Store.open("serendip.db", create=True)
+    for settings, _ in make.CASES:
+        make.begin(settings, store)
+    assert len(store.campaigns()) == len(make.CASES)
+
+
+def test_a_store_that_is_kept_is_never_made_again(lab):
     there = {file: os.stat(file).st_mtime_ns for file in (HERE / lab.name).rglob("*")}
     with pytest.raises(SystemExit, match="never made again"):
         make.make(HERE / KEPT[0])

@@ -9,7 +9,8 @@ import copyreg
 import hashlib
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -75,7 +76,7 @@ class _Reader:
         self._seen: dict[int, int] = {}
         self._alive: list[object] = []  # so that no two objects have one id
         self._files: dict[Path, str] = {}
-        self._packages: set[str] = {"numpy", "scipy"}
+        self._packages: set[str] = set()
 
     def _write(self, *tokens: object) -> None:
         self.digest.update(repr(tokens).encode("utf-8", "backslashreplace"))
@@ -229,11 +230,9 @@ class _Reader:
                 for name in _imports(texts[file], file, self._files[file]):
                     self._note_import(name)
         self._write(sorted(hashlib.blake2b(text).hexdigest() for text in texts.values()))
-        for file in sorted(_OURS.rglob("*.py")):
-            place = file.relative_to(_OURS)
-            if place.parts[0] not in _NO_RUN:
-                self._write(place.as_posix(), file.read_bytes())
-        for name in sorted(self._packages - set(sys.stdlib_module_names)):
+        for file in _own_files():
+            self._write(file.relative_to(_OURS).as_posix(), file.read_bytes())
+        for name in sorted((self._packages | _libraries()) - set(sys.stdlib_module_names)):
             self._write(name, _version(name))
 
     def _note_import(self, name: str) -> None:
@@ -298,7 +297,26 @@ def _imports(text: bytes, file: Path, package: str) -> Iterator[str]:
             yield from (f"{base}.{one.name}" if base else one.name for one in node.names)
 
 
+def _own_files() -> list[Path]:
+    """The modules of ours that a run may need."""
+    files = sorted(_OURS.rglob("*.py"))
+    return [file for file in files if file.relative_to(_OURS).parts[0] not in _NO_RUN]
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> frozenset[str]:
+    """What these modules import, by the names of the packages; also within functions."""
+    named = (name for file in _own_files() for name in _imports(file.read_bytes(), file, ""))
+    return frozenset(name.partition(".")[0] for name in named) - {"serendip"}
+
+
+@lru_cache(maxsize=1)
+def _distributions() -> Mapping[str, Sequence[str]]:
+    """What is installed, by the names it is imported by; looking it up takes a while."""
+    return metadata.packages_distributions()
+
+
 def _version(package: str) -> str:
     """Of an installed package, by the name it is imported by."""
-    owners = metadata.packages_distributions().get(package, [])
+    owners = _distributions().get(package, [])
     return ", ".join(sorted(f"{name} {metadata.version(name)}" for name in set(owners)))
