@@ -17,3 +17,12 @@ def test_floors_are_the_versions_that_make_lowest_installs():
     tested = [Requirement(line) for line in lines if line and not line.startswith("#")]
     floors = {one.name: str(one.specifier) for one in map(Requirement, allowed)}
     assert floors == {one.name: str(one.specifier).replace("==", ">=") for one in tested}
+
+
+def test_what_is_too_large_for_that_has_the_floors_of_everyday_tests():
+    extras = PROJECT["optional-dependencies"]
+    left_out = {name: extras[name] for name in extras if name not in (*EXTRAS, "test", "dev")}
+    assert set(left_out) == {"neural", "gpu", "cluster", "map"}
+    (torch,) = map(Requirement, left_out["neural"])
+    (pinned,) = [one for one in map(Requirement, extras["dev"]) if one.name == "torch"]
+    assert str(pinned.specifier) == f"{str(torch.specifier).replace('>=', '==')}.0"

@@ -85,13 +85,19 @@ def write_backtest(result: "Backtest", table: str, label: str, folder: Path) -> 
     return [steps, picture, report]
 
 
+def repeats_of(result: "Backtest") -> str:
+    """`1 repeat`, `10 repeats`."""
+    return f"{result.repeats} {'repeat' if result.repeats == 1 else 'repeats'}"
+
+
 def _markdown(result: "Backtest", table: str, label: str) -> str:
     best = result.summary.sort_values("regret").to_dict("records")[0]
     lines = [
         f"# Backtest of {table}, label {label}",
         "",
-        f"{result.n} candidates, budget {result.budget}, {result.model} model, {result.repeats} "
-        f"repeats, seed {result.seed}. Regret is what the best {result.budget} candidates sum to "
+        f"{result.n} candidates, budget {result.budget}, {result.model} model, "
+        f"{repeats_of(result)}, seed {result.seed}. "
+        f"Regret is what the best {result.budget} candidates sum to "
         "less what was found; ± is a standard error over repeats. Hits are labels at least as good "
         f"as {_figure(result.hit)}; “top found” is the share of the true best {result.budget}, or "
         "of all that are better than the worst label, where these are fewer.",

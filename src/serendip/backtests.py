@@ -10,7 +10,7 @@ from scipy import stats
 
 from serendip.backtest_levels import Best, Hits, notes_on_ties
 from serendip.backtest_plans import Plan, planned
-from serendip.core.arguments import whole
+from serendip.core.arguments import instance, number, whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import known, listed
@@ -141,7 +141,9 @@ def backtest(
         engine: Where they run; by default on this machine.
         progress: Called with (runs done, runs in all).
     """
-    kind = LabelKind(minimize, range, listed(categories), binary)
+    _check_kinds(frame, columns, engine)
+    hit = None if hit is None else number("hit", hit)
+    kind = LabelKind(minimize, range, listed(categories, "categories"), binary)
     folder = isinstance(frame, PoolFolder)
     spec = (columns or Columns()).named(binary=binary, folder=folder)
     plan = planned(frame, label, id, spec, kind, budget, batch)
@@ -187,11 +189,22 @@ def backtest(
     )
 
 
+def _check_kinds(frame: object, columns: object, engine: object) -> None:
+    import pandas as pd
+
+    wanted = "a pandas DataFrame, or a pool folder that open_folder opened"
+    instance("frame", frame, (pd.DataFrame, PoolFolder), wanted)
+    if columns is not None:
+        instance("columns", columns, Columns, 'Columns, such as Columns("linear")')
+    if engine is not None:
+        instance("engine", engine, Engine, 'an Engine, such as Engine("ray")')
+
+
 def _names(policies: str | Sequence[str] | None, spec: Columns, n: int) -> list[str]:
     if not policies:
         fitting = _FITTING.get(spec.model, _FITTING_ANY)
         return [name for name in fitting if name != "ens" or n <= _ENS_AT_MOST]
-    wanted = dict.fromkeys(listed(policies))
+    wanted = dict.fromkeys(listed(policies, "policies"))
     return [known(name, POLICIES, "policy", "policies") for name in wanted]
 
 

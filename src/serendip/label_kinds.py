@@ -5,10 +5,12 @@ Campaigns and backtests read their labels through this, so that both show a mode
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
 
+from serendip.core.arguments import flag, shown
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Binary, Continuous, Labels, Ordered
@@ -55,6 +57,15 @@ class LabelMap:
         return abs(self.factor) * width
 
 
+def _two_numbers(ends: object) -> bool:
+    return (
+        isinstance(ends, tuple | list)
+        and len(ends) == 2
+        and all(isinstance(end, Real) and not isinstance(end, bool) for end in ends)
+        and all(math.isfinite(end) for end in ends)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class LabelKind:
     """What the user said of the labels."""
@@ -69,13 +80,17 @@ class LabelKind:
     """Whether every label is 0 or 1."""
 
     def __post_init__(self) -> None:
+        flag("minimize", self.minimize)
+        flag("binary", self.binary)
         if (self.range is not None) + bool(self.categories) + self.binary > 1:
             raise InvalidInput(
                 "Labels have a range, or are categories, or are binary; give one of the three."
             )
-        if self.range is not None and not all(math.isfinite(end) for end in self.range):
-            raise InvalidInput(f"A range needs two finite numbers; got {self.range}.")
+        if self.range is not None and not _two_numbers(self.range):
+            raise InvalidInput(f"A range needs two finite numbers; got {shown(self.range)}.")
         for word in self.categories:
+            if not isinstance(word, str):
+                raise InvalidInput(f"Categories are words, worst first; got {shown(word)}.")
             if not word or word.lower() in ("failed", "excluded"):
                 raise InvalidInput(
                     f"A category cannot be called {word!r}, which means something else in a table "

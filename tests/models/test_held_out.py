@@ -8,7 +8,9 @@ from serendip.core.data import HeldOut, Observation
 from serendip.core.errors import MissingCapability
 from serendip.core.protocols import SupportsHeldOut, require
 from serendip.core.rng import stream
+from serendip.models.auto import AutoModel, Member
 from serendip.models.finite import FiniteModel
+from serendip.models.forest import ForestModel
 from serendip.models.gp import GaussianProcessModel
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.kernels import radial, single_columns
@@ -156,6 +158,24 @@ def _agree(found: HeldOut, exact: HeldOut, each: float, all_in_all: float) -> No
     assert off.mean() < all_in_all
     ratio = np.log(found.deviation / exact.deviation)
     assert np.abs(ratio).mean() < 2 * all_in_all
+
+
+AS_USED = {
+    "gp": GaussianProcessModel(3),
+    "forest": ForestModel(3, n_trees=100),
+    "auto": AutoModel(
+        (Member("gp", GaussianProcessModel(3)), Member("forest", ForestModel(3, n_trees=100)))
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["usual", "duplicates"])
+@pytest.mark.parametrize("name", AS_USED)
+def test_models_as_campaigns_use_them_agree_with_refits(name, kind):
+    """What all labels taught stays (relevances, member weights), and few trees miss a label."""
+    model, seen = AS_USED[name], observations(*table(kind))
+    found = model.posterior(seen, stream(9, "all")).held_out()
+    _agree(found, refitted(model, seen, stream(9, "rest"), folds=len(seen)), 1.25, 0.25)
 
 
 @pytest.mark.parametrize("kind", ["three", "duplicates"])

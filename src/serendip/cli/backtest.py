@@ -149,14 +149,13 @@ def backtest(
 
 
 def _print(result: "Backtest") -> None:
-    from serendip.backtest_files import difference_rows, summary_rows
+    from serendip.backtest_files import difference_rows, repeats_of, summary_rows
     from serendip.cli.show import print_table
 
     for note in result.notes:
         typer.echo(f"Note: {note}")
     title = (
-        f"{result.n} candidates, budget {result.budget}, {result.model} model, "
-        f"{result.repeats} repeats"
+        f"{result.n} candidates, budget {result.budget}, {result.model} model, {repeats_of(result)}"
     )
     print_table(*summary_rows(result), title=title)
     if len(result.differences):

@@ -21,6 +21,8 @@ def known(name: str, names: Mapping[str, object], one: str, many: str) -> str:
     raise InvalidInput(f"There is no {one} {name!r}.{guess} The {many} are: {choices}.")
 
 
-def listed(names: str | Iterable[str]) -> tuple[str, ...]:
+def listed(names: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
     """Several names, or one that was written without a list around it."""
+    if not isinstance(names, Iterable):
+        raise InvalidInput(f"{what} must be a text or a list of texts; got {shown(names)}.")
     return (names,) if isinstance(names, str) else tuple(names)

@@ -107,7 +107,8 @@ def _fitted(model: Fitter, x: Floats, y: Floats, rng: Generator) -> Ensemble:
         members, n_members, unseen = model.fit(x, y, scale, rng)
     drift = _SPREAD / np.sqrt(1.0 + len(y))
     calibration = _calibrated(x, y, unseen)
-    return Ensemble(members, n_members + x.shape[1] + 2, scale, calibration, float(drift))
+    d, drift = x.shape[1], float(drift)
+    return Ensemble(members, n_members + d + 2, scale, calibration, drift, d)
 
 
 def _share(hits: Floats | float, n_labels: int) -> Floats:

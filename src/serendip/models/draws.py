@@ -23,6 +23,7 @@ from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws
+from serendip.models.fitting import check_width, places
 from serendip.models.linear_forms import (
     LinearSummary,
     LinearTradeoff,
@@ -139,6 +140,7 @@ class LinearDraws:
 
     def values(self, block: Block) -> Array:
         """(b, M), in the precision of the block."""
+        check_width(block.x, self.theta.shape[1])
         return block.x @ (self.single if block.x.dtype == np.float32 else self.theta.T)
 
     def slack(self, block: Block) -> Floats:
@@ -220,6 +222,7 @@ class LogisticDraws:
 
     def values(self, block: Block) -> Array:
         """(b, M)"""
+        check_width(block.x, self.theta.shape[1])
         return expit(block.x @ self.theta.T.astype(_working_type(block.x), copy=False))
 
     def slack(self, block: Block) -> Floats:
@@ -259,7 +262,8 @@ class FactorDraws:
 
     def values(self, block: Block) -> Array:
         """(b, M)"""
-        rows, columns = block.x[:, 0], block.x[:, 1]
+        sizes = (self.left.shape[1], self.right.shape[1])
+        rows, columns = places(block.x, sizes, "row, column").T
         return np.einsum("mbr,mbr->bm", self.left[:, rows], self.right[:, columns])
 
     def slack(self, block: Block) -> Floats:
@@ -295,7 +299,7 @@ class TableDraws:
 
     def values(self, block: Block) -> Array:
         """(b, M)"""
-        return self.table[:, block.x[:, 0]].T
+        return self.table[:, places(block.x, self.table.shape[1:], "number")[:, 0]].T
 
     def slack(self, block: Block) -> Floats:
         """Zero: a look-up does not round."""

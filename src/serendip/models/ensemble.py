@@ -75,10 +75,12 @@ class Ensemble:
     calibration: Calibration
     drift: float
     """s / √(1 + t)"""
+    n_features: int
+    """d"""
 
     def __call__(self, x: Array) -> Floats:
         """(b, 1 + K + d + 1) mean and features."""
-        x = np.asarray(x, dtype=np.float64)
+        x = features(x, self.n_features, "the block")
         mean, departures = self.members(x)
         stop, centre = departures.shape[1] + 1, self.scale.centre
         found = np.empty((len(x), self.width))
@@ -285,4 +287,5 @@ def _fitted(model: Fitter, x: Floats, y: Floats, rng: Generator) -> Ensemble:
     if len(y) >= 2:
         members, n_members, unseen = model.fit(x, y, scale, rng)
     calibration = Calibration.of(x, y, unseen, scale)
-    return Ensemble(members, n_members + x.shape[1] + 2, scale, calibration, float(drift))
+    d, drift = x.shape[1], float(drift)
+    return Ensemble(members, n_members + d + 2, scale, calibration, drift, d)

@@ -32,15 +32,20 @@ def check_draws(size: int, rng: Generator) -> None:
 
 def features(x: Array, width: int, who: str) -> Floats:
     """(r, d) features in float64, as many as the model has."""
+    check_width(x, width, who)
+    return np.asarray(x, dtype=np.float64)
+
+
+def check_width(x: Array, width: int, who: str = "the block") -> None:
+    """As many features as the model has."""
     if x.ndim != 2 or x.shape[1] != width:
         raise InvalidInput(
             f"The model has {width} features; {who} has {x.shape[-1]}. Make a model for as many as "
             "the candidates have."
         )
-    return np.asarray(x, dtype=np.float64)
 
 
-def places(x: Array, sizes: Sequence[int], what: str, who: str) -> Ints:
+def places(x: Array, sizes: Sequence[int], what: str, who: str = "the block") -> Ints:
     """(r, axes) whole numbers that say where in a table of these sizes candidates lie."""
     kind = x.dtype
     if x.ndim != 2 or x.shape[1] != len(sizes) or kind.kind not in "iu":

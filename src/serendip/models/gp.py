@@ -305,5 +305,6 @@ class ProcessMoments:
     fits: tuple[Fit, ...]
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
-        mean, variance = mixture_moments(self.fits, np.asarray(block.x, dtype=np.float64))
+        x = features(block.x, self.fits[0].x.shape[1], "the block")
+        mean, variance = mixture_moments(self.fits, x)
         return mean, np.sqrt(variance)

@@ -281,7 +281,7 @@ class NodeSummary:
     gain: Floats
 
     def __call__(self, block: Block) -> Summary:
-        nodes = np.asarray(block.x)[:, 0].astype(np.int64)
+        nodes = places(block.x, self.mean.shape, "node")[:, 0]
         return Summary(self.mean[nodes], self.gain[nodes])
 
 
@@ -294,7 +294,7 @@ class NodeTradeoff:
     mean: Floats
 
     def __call__(self, block: Block) -> Tradeoff:
-        nodes = np.asarray(block.x)[:, 0].astype(np.int64)
+        nodes = places(block.x, self.mean.shape, "node")[:, 0]
         return Tradeoff(self.regret[nodes], self.gain[nodes], self.mean[nodes])
 
 
@@ -306,5 +306,5 @@ class NodeMoments:
     deviation: Floats
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
-        nodes = np.asarray(block.x)[:, 0].astype(np.int64)
+        nodes = places(block.x, self.mean.shape, "node")[:, 0]
         return self.mean[nodes], self.deviation[nodes]

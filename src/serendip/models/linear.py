@@ -357,6 +357,6 @@ class LinearMoments:
     width: float
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
-        x = np.asarray(block.x, dtype=np.float64)
+        x = features(block.x, len(self.mean), "the block")
         variance = np.einsum("bd,bd->b", x @ self.covariance, x)
         return x @ self.mean, self.width * np.sqrt(np.clip(variance, 0.0, None))

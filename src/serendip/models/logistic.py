@@ -258,7 +258,7 @@ class LogisticMoments:
     fits: tuple[LogisticFit, ...]
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
-        x = np.asarray(block.x, dtype=np.float64)
+        x = features(block.x, len(self.fits[0].mode), "the block")
         mean, square = np.zeros(len(x)), np.zeros(len(x))
         parts = []
         for fit in self.fits:

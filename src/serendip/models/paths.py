@@ -21,6 +21,7 @@ from serendip.core.data import (
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
 from serendip.models.draws import gaussian_shortfall, grouped_summary
+from serendip.models.fitting import features
 from serendip.models.kernel_terms import Sketch
 from serendip.models.kernels import Kernel
 from serendip.models.process import Fit, Seen, pooled, slices
@@ -100,7 +101,8 @@ class PathDraws:
 
     def values(self, block: Block) -> Array:
         """(b, M) in float64, whatever the block is; in steps, so that its company does not show."""
-        values, level = self._departures(np.asarray(block.x, dtype=np.float64))
+        x = features(block.x, self.paths[0].x.shape[1], "the block")
+        values, level = self._departures(x)
         steps = self._steps
         values /= steps
         np.rint(values, out=values)

@@ -32,6 +32,7 @@ from serendip.models.fitting import (
     check_one,
     check_seen,
     check_unit,
+    check_width,
     features,
 )
 from serendip.models.label_scale import far_apart, label_scale
@@ -230,7 +231,7 @@ class SparseLinearPosterior:
         reduced = shared.LinearDraws(
             theta[:, columns], weights, np.empty(0), np.empty((0, 0)), noise
         )
-        return SparseLinearDraws(columns, reduced, weights, noise)
+        return SparseLinearDraws(columns, reduced, weights, noise, theta.shape[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,9 +243,12 @@ class SparseLinearDraws:
     """θ (M, c) of those columns; its closed forms are not used, so it holds no moments."""
     weights: Floats
     likelihood: Gaussian
+    n_features: int
+    """d"""
 
     def values(self, block: Block) -> Array:
         """(b, M), in the precision of the block."""
+        check_width(block.x, self.n_features)
         return self.reduced.values(Block(block.items, block.x[:, self.columns]))
 
     def slack(self, block: Block) -> Floats:

@@ -1,13 +1,14 @@
 """One column at a time: which it is, its numbers, the labels, the ids; bad rows are named."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from serendip.core.arguments import shown
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
 from serendip.tables.cells import ROW
@@ -112,6 +113,8 @@ def odd_one(column: "Column") -> int:
 
 def known_column(frame: "pd.DataFrame", name: str) -> str:
     """The name, once the table is known to have such a column."""
+    if not isinstance(name, Hashable):
+        raise InvalidInput(f"A column is given by its name; got {shown(name)}.")
     if name not in frame.columns:
         raise InvalidInput(no_such_column(name, [str(column) for column in frame.columns]))
     return name
