@@ -52,24 +52,26 @@ def read_xlsx(
         check_header(file, header)
         named = {at for at, name in enumerate(header) if name.strip() in names}
         index: list[int] = []
-        columns: list[list[Any]] = [[] for _ in header]
+        columns: dict[int, list[Any]] = {at: [] for at in sorted(first)}
         for row, cells in rows:
-            while len(columns) <= max(cells):  # beyond the last name in the header
-                header.append("")
-                columns.append([None] * len(index))
             index.append(row)
-            for at, column in enumerate(columns):
+            for at in cells.keys() - columns.keys():  # without a name
+                columns[at] = [None] * (len(index) - 1)
+            for at, column in columns.items():
                 column.append(_value(cells[at], at in named) if at in cells else None)
+    width = 1 + max(columns)
+    header += [""] * (width - len(header))
     found = column_names(file, header)
     numbers = pd.Index(index, dtype="int64", name=ROW)
     frame = pd.DataFrame(
         {
-            name: _typed(pd.Series(column, index=numbers, dtype=object))
-            for name, column in zip(found, columns, strict=True)
+            found[at]: _typed(pd.Series(columns[at], index=numbers, dtype=object))
+            for at in sorted(columns)
         },
         index=numbers,
     )
-    return settled(without_empty_columns(frame, header), None, names, labels)
+    kept = [header[at] for at in sorted(columns)]
+    return settled(without_empty_columns(frame, kept), None, names, labels)
 
 
 def _holds(cells: dict[int, Cell]) -> bool:
