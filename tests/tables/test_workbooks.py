@@ -50,9 +50,12 @@ def test_names_that_are_not_certain_are_refused_where_they_are_used(tmp_path, va
 
 def test_whole_numbers_keep_their_last_digit(tmp_path):
     rows = [["id", "x"], [1234567, 1], [2.5, 2], [None, None]]
-    file = edited(workbook(tmp_path / "a.xlsx", rows), "1234567", "9007199254740993")
+    file = edited(workbook(tmp_path / "a.xlsx", rows), "1234567", "123456789012345")
+    assert ids_of(read_table(file, names=("id",)), "id") == ("123456789012345", "2.5")
+    edited(file, "123456789012345", "9007199254740993")  # a spreadsheet keeps fifteen digits
     frame = read_table(file, names=("id",))
-    assert ids_of(frame, "id") == ("9007199254740993", "2.5")
+    with pytest.raises(InvalidInput, match=r"Column 'id', row 2: 9007199254740993 .*as text"):
+        ids_of(frame, "id")
     assert ids_of(read_table(file, 1), "id") == ("9007199254740992.0", "2.5")  # for old logs
 
 

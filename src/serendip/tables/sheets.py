@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 """Parts of a number format that show something whatever the number is."""
+_PAINTED = re.compile(r'"[^"]*"|\\.')
+_CONDITION = re.compile(r"\[[<>=]")
 _FIXED = re.compile(r"0(?:\.(0+))?")
 _PADDED = re.compile(r"0+")
+_MOST_EXACT = 10**15
+"""Whole numbers from here on lose digits: a spreadsheet keeps 15."""
+_AS_NUMBER = "format the column as Number and write the number as you mean it"
 _AS_TEXT = "write it as text (format the column as Text and type it again)"
 
 
@@ -99,8 +104,17 @@ def _amount(value: object, shown_as: str) -> object:
     """A value that is no name; per cent as text with its sign, for 72 % may be 72 or 0.72."""
     if "%" not in shown_as or isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    hundredfold = "%" in _LITERAL.sub("", shown_as)
-    exact = Decimal(repr(value)) * (100 if hundredfold else 1)
+    plain = format(Decimal(repr(value)).normalize(), "f")
+    parts = _PAINTED.sub(lambda found: found[0].replace(";", "_"), shown_as).split(";")
+    if len(parts) > 1 and len({"%" in part for part in parts[:2]}) > 1:
+        if _CONDITION.search(shown_as):
+            says = f"{plain} is shown as per cent or not by the format {shown_as!r}; {_AS_NUMBER}"
+            return Unsure(plain, says)
+        if "%" not in parts[value < 0]:
+            return value
+    used = parts[min(value < 0, len(parts) - 1)]
+    hundredfold = "%" in _LITERAL.sub("", used if "%" in used else shown_as)
+    exact = Decimal(plain) * (100 if hundredfold else 1)
     return f"{exact.normalize():f}%"
 
 
@@ -111,6 +125,9 @@ def shown(value: object, shown_as: str) -> str:
         return plain
     if not isinstance(value, int | float):
         return Unsure(plain, f"{plain} is a date or a time, and a name is text; {_AS_TEXT}")
+    if abs(value) >= _MOST_EXACT:
+        says = f"{plain} has more digits than a spreadsheet keeps, and a name is text; {_AS_TEXT}"
+        return Unsure(plain, says)
     fixed, padded = _FIXED.fullmatch(shown_as), _PADDED.fullmatch(shown_as)
     if shown_as in ("General", "@"):
         text = plain
