@@ -109,7 +109,7 @@ def _amount(value: object, shown_as: str) -> object:
     if len(parts) > 1 and len({"%" in part for part in parts[:2]}) > 1:
         if _CONDITION.search(shown_as):
             says = f"{plain} is shown as per cent or not by the format {shown_as!r}; {_AS_NUMBER}"
-            return Unsure(plain, says)
+            return Unsure(f"{plain} ({shown_as})", says)  # no number, or it would be read as one
         if "%" not in parts[value < 0]:
             return value
     used = parts[min(value < 0, len(parts) - 1)]

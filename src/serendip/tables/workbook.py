@@ -27,7 +27,7 @@ _MOST_KNOWN = 100_000
 _MOST_BYTES = 1 << 30
 """Most that a part of a workbook may unpack to."""
 _MOST_TIMES = 250
-"""Most that a part may unpack to beside its packed size, where it is not small; sheets come to 30."""
+"""Most that a part may unpack to beside its packed size, unless it is small; sheets come to 30."""
 _SMALL = 1 << 24
 _PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
