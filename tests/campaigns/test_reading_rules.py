@@ -1,8 +1,10 @@
 """Campaigns and the reading rules they began with: ids, results, and what is not guessed."""
 
+import datetime
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from campaigns.screens import serendip, settings
@@ -179,3 +181,44 @@ def test_reading_a_pool_again_gives_the_same_candidates(folder):
     began()
     frame = read_table("pool.csv", names=("code",))
     assert TableCandidates.of(frame, "code").ids == Campaign.open("screen", "s.db").candidates.ids
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.xlsx", "r.parquet"])
+def test_truth_values_are_no_numbers_but_where_labels_are_binary(folder, name):
+    frame = pd.DataFrame({"code": ["2.10", "12"], "y": [True, False]})
+    frame.to_csv("r.csv", index=False)
+    frame.to_parquet("r.parquet")
+    workbook("r.xlsx", [["code", "y"], ["2.10", True], ["12", False]])
+    campaign = began()
+    with pytest.raises(InvalidInput, match=r"column 'y' holds TRUE in row 2; declare binary"):
+        campaign.tell(name)
+    yes_no = began(range=None, binary=True, name="yesno")
+    yes_no.tell(name)
+    assert {k: one.value for k, one in yes_no.state.results.items()} == {"2.10": 1, "12": 0}
+
+
+def test_a_date_is_no_label(folder):
+    rows = [["code", "y"], ["12", datetime.date(2026, 2, 1)]]  # what a spreadsheet makes of 1.2
+    workbook("r.xlsx", rows)
+    with pytest.raises(InvalidInput, match=r"'y' holds 2026-02-01.* \(a date or a time\) in row 2"):
+        began().tell("r.xlsx")
+
+
+@pytest.mark.parametrize("name", ["r.xlsx", "r.parquet"])
+def test_a_number_that_lost_digits_names_nothing(folder, name):
+    Path("pool.csv").write_text("code,acid\n9007199254740992,1\n9007199254740993,2\n7,3\n")
+    campaign = Campaign.create(settings(budget=2, label="y"), "s.db")
+    workbook("r.xlsx", [["code", "y"], [9007199254740993, 5]])  # kept as …992
+    pd.DataFrame({"code": [9007199254740993.0], "y": [5]}).to_parquet("r.parquet")
+    with pytest.raises(InvalidInput, match=r"more digits than a number keeps.*as text"):
+        campaign.tell(name)
+    with pytest.raises(InvalidInput, match=r"as text|no candidate"):
+        campaign.tell({9007199254740992.0: 5})
+    campaign.tell({9007199254740993: 5})
+    assert campaign.state.results["9007199254740993"].value == 5
+
+
+@pytest.mark.parametrize("label", [10**400, b"5"])
+def test_what_python_would_take_or_choke_on_is_refused(folder, label):
+    with pytest.raises(InvalidInput, match="A label must be a"):
+        began().tell({"12": label})

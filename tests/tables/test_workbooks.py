@@ -2,13 +2,15 @@
 
 import datetime
 import resource
+import time
+import zipfile
 
 import pandas as pd
 import pytest
 
 from serendip.core.errors import InvalidInput
 from serendip.tables import encode_features, ids_of, labels_of, read_table
-from tables.books import edited, workbook
+from tables.books import SHEET, edited, workbook
 
 
 @pytest.mark.parametrize(
@@ -50,9 +52,12 @@ def test_names_that_are_not_certain_are_refused_where_they_are_used(tmp_path, va
 
 def test_whole_numbers_keep_their_last_digit(tmp_path):
     rows = [["id", "x"], [1234567, 1], [2.5, 2], [None, None]]
-    file = edited(workbook(tmp_path / "a.xlsx", rows), "1234567", "9007199254740993")
+    file = edited(workbook(tmp_path / "a.xlsx", rows), "1234567", "123456789012345")
+    assert ids_of(read_table(file, names=("id",)), "id") == ("123456789012345", "2.5")
+    edited(file, "123456789012345", "9007199254740993")  # a spreadsheet keeps fifteen digits
     frame = read_table(file, names=("id",))
-    assert ids_of(frame, "id") == ("9007199254740993", "2.5")
+    with pytest.raises(InvalidInput, match=r"Column 'id', row 2: 9007199254740993 .*as text"):
+        ids_of(frame, "id")
     assert ids_of(read_table(file, 1), "id") == ("9007199254740992.0", "2.5")  # for old logs
 
 
@@ -144,3 +149,76 @@ def test_rules_1_and_2_agree_on_an_ordinary_workbook(tmp_path):
     for name in ("id", "größe", "ok"):
         assert old[name].tolist() == new[name].tolist()
     assert [pd.Timestamp(one) for one in new["when"]] == [pd.Timestamp(one) for one in old["when"]]
+
+
+HOSTILE = {
+    "blank cells": ("<row>" + "<c/>" * 5_000_000 + "</row>", "250 times its size"),
+    "a long tag": (f"<row x='{'ab' * 5_000_000}'/>", "250 times|does not end"),
+    "deep": ("<q>" * 3000 + "</q>" * 3000, "elements 100 deep"),
+    "a long text": (
+        "<row r='9'><c r='A9' t='inlineStr'><is><t>" + "a" * 4_200_000 + "</t></is></c></row>",
+        "a text too long",
+    ),
+    "beyond the last column": ("<row r='9'>" + "<c/>" * 16385 + "</row>", "Cell XFE9 .* far"),
+    "a row that comes back": ("<row r='2'><c r='A2'><v>7</v></c></row>", "Row 2 .* after row 3"),
+    "a row beyond the last": ("<row r='1048577'><c><v>7</v></c></row>", "Row 1048577"),
+    "another row's cell": ("<row><c r='A77'><v>7</v></c></row>", "row 4 .*'A77'"),
+    "a place no one knows": ("<row r='9'><c r='a9'><v>7</v></c></row>", "row 9 .*'a9'"),
+    "a cell twice": ("<row r='9'><c r='A9'><v>7</v></c><c r='A9'><v>8</v></c></row>", "'A9'"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_no_spreadsheet_writes_is_refused_before_it_takes_time_or_memory(tmp_path, name):
+    added, words = HOSTILE[name]
+    file = workbook(tmp_path / "a.xlsx", [["id", "x"], ["a", 1], ["b", 2]])
+    edited(file, "</sheetData>", f"{added}</sheetData>")
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    with pytest.raises(InvalidInput, match=words):
+        read_table(file)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
+    assert time.process_time() - began < 5
+
+
+def test_names_of_its_own_are_refused_in_every_encoding(tmp_path):
+    file = workbook(tmp_path / "a.xlsx", [["id", "x"], ["a", 1]])
+    with zipfile.ZipFile(file) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    sheet = parts[SHEET].decode().partition("?>")[2] or parts[SHEET].decode()
+    own = f"<?xml version='1.0' encoding='UTF-16'?><!DOCTYPE x [<!ENTITY a 'b'>]>{sheet}"
+    with zipfile.ZipFile(file, "w") as book:
+        for part, data in {**parts, SHEET: own.encode("utf-16")}.items():
+            book.writestr(part, data)
+    with pytest.raises(InvalidInput, match="names of its own"):
+        read_table(file)
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "read"),
+    [
+        ("0;0%", 72, 72),
+        ("0;0%", -0.72, "-72%"),
+        ("0.0%;-0.0", -72, -72),
+        ('0%;-0%;"-"', 0.5, "50%"),
+        ('0";"0', 5, 5),
+    ],
+)
+def test_the_part_of_a_format_that_applies_says_whether_it_is_per_cent(tmp_path, code, value, read):
+    file = workbook(tmp_path / "a.xlsx", [["id", "y"], ["a", value]], {"B2": code})
+    assert read_table(file, names=("id",), labels=("y",))["y"].tolist() == [read]
+
+
+def test_a_format_with_conditions_of_its_own_says_nothing_certain(tmp_path):
+    file = workbook(tmp_path / "a.xlsx", [["id", "y"], ["a", 0.5]], {"B2": "[<1]0%;0"})
+    frame = read_table(file, names=("id",), labels=("y",))
+    with pytest.raises(InvalidInput, match=r"Column 'y', row 2: 0\.5 is shown as per cent or not"):
+        labels_of(frame, "y")
+
+
+def test_a_column_far_to_the_right_takes_memory_by_what_is_in_it(tmp_path):
+    file = workbook(tmp_path / "a.xlsx", [["id", "x"], ["a", 1]])
+    far = "".join(f"<row r='{k}'><c r='XFD{k}'><v>{k}</v></c></row>" for k in range(3, 1200))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    frame = read_table(edited(file, "</sheetData>", f"{far}</sheetData>"))
+    assert list(frame.columns) == ["id", "x", "column 16384"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB

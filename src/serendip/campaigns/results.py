@@ -14,6 +14,7 @@ from serendip.campaigns.state import State
 from serendip.core.errors import AlreadyLabelled, InvalidInput
 from serendip.tables.columns import known_column, row_number
 from serendip.tables.label_cells import numbers_in, original, written_label
+from serendip.tables.numerals import numbers_meant
 from serendip.tables.unsure import Unsure
 
 if TYPE_CHECKING:
@@ -167,17 +168,32 @@ def matched(written: object, candidates: Candidates) -> str | None:
     called so.
     """
     whole = isinstance(written, float) and written.is_integer() and abs(written) < 2**53
+    if isinstance(written, bool):
+        raise InvalidInput(f"The id {written} is a truth value; write the id as text.")
     text = str(int(written)) if isinstance(written, float) and whole else str(written).strip()
     for name in (original(text), text):
-        if name in candidates.places:
+        if name in candidates.places and not inexact(written):
             return name
     near = candidates.numbered(text)
+    if near and inexact(written):
+        raise InvalidInput(
+            f"The id {text} has more digits than a number keeps, so it may have been another; "
+            "write it as text."
+        )
     if len(near) > 1:
         raise InvalidInput(
             f"The id {text!r} may be {near[0]!r} or {near[1]!r}; write it as the pool has it, in "
             "a column of text."
         )
     return near[0] if near else None
+
+
+def inexact(written: object) -> bool:
+    """Whether a number came in a way that does not keep all of its digits."""
+    if isinstance(written, float):
+        return abs(written) >= 2**53
+    large = (abs(number) >= 10**15 for number in numbers_meant(str(written)))
+    return isinstance(written, Unsure) and any(large)
 
 
 def unknown(item: str, candidates: Candidates) -> str:

@@ -32,12 +32,15 @@ _PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def _number(written: object) -> float:
-    if isinstance(written, str) and not _PLAIN.fullmatch(written.strip()):
+    text = isinstance(written, str) and not _PLAIN.fullmatch(written.strip())
+    if text or isinstance(written, bytes | bytearray):
         raise InvalidInput(f"A label must be a number; got {written!r}.")
     try:
         value = float(written)  # type: ignore[arg-type]  # whatever it is, float() says so
     except (TypeError, ValueError):
         raise InvalidInput(f"A label must be a number; got {shown(written)}.") from None
+    except OverflowError:
+        raise InvalidInput(f"A label must be a finite number; got {shown(written)}.") from None
     if not np.isfinite(value):
         raise InvalidInput(f"A label must be a finite number; got {written!r}.")
     return value

@@ -1,8 +1,13 @@
 """Cells of a label column, and the numbers they stand for."""
 
+import datetime
 import re
 from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Continuous, Labels, Ordered
@@ -32,6 +37,7 @@ def numbers_in(cells: "pd.Series[Any]", labels: Labels, words: Sequence[str] = (
     """
     written: Sequence[Any] = cells.tolist()
     if isinstance(labels, Continuous):
+        _check_kinds(cells)
         written = [cell if _is_share(cell) else _plain(cell) for cell in written]
         numbers = [at for at, cell in enumerate(written) if not _is_share(cell)]
         amounts = cells.iloc[numbers].astype(object)
@@ -55,6 +61,26 @@ def numbers_in(cells: "pd.Series[Any]", labels: Labels, words: Sequence[str] = (
             said = str(problem).rstrip(".")
             raise InvalidInput(f"{said} (row {row_number(cells, at)}).") from None
     return found
+
+
+def _check_kinds(cells: "pd.Series[Any]") -> None:
+    """Refuses what is neither number nor text: Python would count True as 1."""
+    for at, cell in enumerate(cells.tolist()):
+        if isinstance(cell, bool | np.bool_):
+            what, remedy = str(cell).upper(), "declare binary labels, or write the number"
+        elif not isinstance(cell, str | Real | Decimal):
+            what, remedy = f"{cell} ({_kind(cell)})", "write the number"
+        else:
+            continue
+        raise InvalidInput(
+            f"Labels must be numbers; column {cells.name!r} holds {what} in row "
+            f"{row_number(cells, at)}; {remedy}."
+        )
+
+
+def _kind(cell: object) -> str:
+    times = datetime.date | datetime.time | datetime.timedelta
+    return "a date or a time" if isinstance(cell, times) else type(cell).__name__
 
 
 def written_label(written: object, labels: Labels) -> float:

@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 """Parts of a number format that show something whatever the number is."""
+_PAINTED = re.compile(r'"[^"]*"|\\.')
+_CONDITION = re.compile(r"\[[<>=]")
 _FIXED = re.compile(r"0(?:\.(0+))?")
 _PADDED = re.compile(r"0+")
+_MOST_EXACT = 10**15
+"""Whole numbers from here on lose digits: a spreadsheet keeps 15."""
+_AS_NUMBER = "format the column as Number and write the number as you mean it"
 _AS_TEXT = "write it as text (format the column as Text and type it again)"
 
 
@@ -52,24 +57,26 @@ def read_xlsx(
         check_header(file, header)
         named = {at for at, name in enumerate(header) if name.strip() in names}
         index: list[int] = []
-        columns: list[list[Any]] = [[] for _ in header]
+        columns: dict[int, list[Any]] = {at: [] for at in sorted(first)}
         for row, cells in rows:
-            while len(columns) <= max(cells):  # beyond the last name in the header
-                header.append("")
-                columns.append([None] * len(index))
             index.append(row)
-            for at, column in enumerate(columns):
+            for at in cells.keys() - columns.keys():  # without a name
+                columns[at] = [None] * (len(index) - 1)
+            for at, column in columns.items():
                 column.append(_value(cells[at], at in named) if at in cells else None)
+    width = 1 + max(columns)
+    header += [""] * (width - len(header))
     found = column_names(file, header)
     numbers = pd.Index(index, dtype="int64", name=ROW)
     frame = pd.DataFrame(
         {
-            name: _typed(pd.Series(column, index=numbers, dtype=object))
-            for name, column in zip(found, columns, strict=True)
+            found[at]: _typed(pd.Series(columns[at], index=numbers, dtype=object))
+            for at in sorted(columns)
         },
         index=numbers,
     )
-    return settled(without_empty_columns(frame, header), None, names, labels)
+    kept = [header[at] for at in sorted(columns)]
+    return settled(without_empty_columns(frame, kept), None, names, labels)
 
 
 def _holds(cells: dict[int, Cell]) -> bool:
@@ -97,8 +104,17 @@ def _amount(value: object, shown_as: str) -> object:
     """A value that is no name; per cent as text with its sign, for 72 % may be 72 or 0.72."""
     if "%" not in shown_as or isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    hundredfold = "%" in _LITERAL.sub("", shown_as)
-    exact = Decimal(repr(value)) * (100 if hundredfold else 1)
+    plain = format(Decimal(repr(value)).normalize(), "f")
+    parts = _PAINTED.sub(lambda found: found[0].replace(";", "_"), shown_as).split(";")
+    if len(parts) > 1 and len({"%" in part for part in parts[:2]}) > 1:
+        if _CONDITION.search(shown_as):
+            says = f"{plain} is shown as per cent or not by the format {shown_as!r}; {_AS_NUMBER}"
+            return Unsure(f"{plain} ({shown_as})", says)  # no number, or it would be read as one
+        if "%" not in parts[value < 0]:
+            return value
+    used = parts[min(value < 0, len(parts) - 1)]
+    hundredfold = "%" in _LITERAL.sub("", used if "%" in used else shown_as)
+    exact = Decimal(plain) * (100 if hundredfold else 1)
     return f"{exact.normalize():f}%"
 
 
@@ -109,6 +125,9 @@ def shown(value: object, shown_as: str) -> str:
         return plain
     if not isinstance(value, int | float):
         return Unsure(plain, f"{plain} is a date or a time, and a name is text; {_AS_TEXT}")
+    if abs(value) >= _MOST_EXACT:
+        says = f"{plain} has more digits than a spreadsheet keeps, and a name is text; {_AS_TEXT}"
+        return Unsure(plain, says)
     fixed, padded = _FIXED.fullmatch(shown_as), _PADDED.fullmatch(shown_as)
     if shown_as in ("General", "@"):
         text = plain

@@ -16,15 +16,19 @@ from xml.etree import ElementTree
 
 from serendip.core.errors import InvalidInput
 from serendip.tables.cells import reason
+from serendip.tables.markup import elements, local
 
 MOST_CELLS = 20_000_000
 """Most cells a table may have between its first and its last; more do not fit a spreadsheet's."""
 
-MOST_COLUMNS = 16384
+MOST_COLUMNS, MOST_ROWS = 16384, 1 << 20
+_MOST_KNOWN = 100_000
+"""Texts that are compared, so that equal ones are kept once."""
 _MOST_BYTES = 1 << 30
 """Most that a part of a workbook may unpack to."""
-_CHUNK = 1 << 16
-_FORBIDDEN = (b"<!DOCTYPE", b"<!ENTITY")
+_MOST_TIMES = 250
+"""Most that a part may unpack to beside its packed size, unless it is small; sheets come to 30."""
+_SMALL = 1 << 24
 _PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _INTEGER = re.compile(r"-?[0-9]+")
@@ -76,6 +80,12 @@ def _check_sizes(file: Path, parts: zipfile.ZipFile) -> None:
             f"{file.name} unpacks to more than {_MOST_BYTES >> 20} MB, the most that is read; "
             "save the table as .csv or .parquet, or leave out what is not needed."
         )
+    for part in parts.infolist():
+        if part.file_size > max(_SMALL, _MOST_TIMES * part.compress_size):
+            raise InvalidInput(
+                f"{file.name} unpacks to more than {_MOST_TIMES} times its size, which no table "
+                "does; open it in a spreadsheet and save it again, or save the table as .csv."
+            )
 
 
 def _opened(file: Path, parts: zipfile.ZipFile) -> tuple[str, str, Book]:
@@ -86,9 +96,9 @@ def _opened(file: Path, parts: zipfile.ZipFile) -> tuple[str, str, Book]:
     book = Book()
     sheets: list[tuple[str, str]] = []
     for element in _elements(file, parts, main, ("sheet", "workbookPr", "calcPr")):
-        match _local(element.tag):
+        match local(element.tag):
             case "sheet":
-                link = next(v for key, v in element.attrib.items() if _local(key) == "id")
+                link = next(v for key, v in element.attrib.items() if local(key) == "id")
                 sheets.append((element.get("name", ""), link))
             case "workbookPr":
                 book.from_1904 = _true(element.get("date1904"))
@@ -100,11 +110,20 @@ def _opened(file: Path, parts: zipfile.ZipFile) -> tuple[str, str, Book]:
     )
     for kind, target in links.values():
         if kind.endswith("/sharedStrings"):
-            found = _elements(file, parts, target, ("si",))
-            book.texts = [_text(element) for element in found]
+            book.texts = _texts(_elements(file, parts, target, ("si",)))
         elif kind.endswith("/styles"):
             book.formats = _formats(file, parts, target)
     return title, wanted, book
+
+
+def _texts(found: Iterator[ElementTree.Element]) -> list[str]:
+    """Shared texts; equal ones among the first are one."""
+    known: dict[str, str] = {}
+    texts = []
+    for element in found:
+        text = _text(element)
+        texts.append(known.setdefault(text, text) if len(known) < _MOST_KNOWN else text)
+    return texts
 
 
 def _links(file: Path, parts: zipfile.ZipFile, of: str) -> Iterator[tuple[str, str, str]]:
@@ -126,7 +145,7 @@ def _formats(file: Path, parts: zipfile.ZipFile, name: str) -> list[str]:
     codes: dict[int, str] = dict(BUILTIN_FORMATS)
     found: list[str] = []
     for element in _elements(file, parts, name, ("numFmt", "cellXfs")):
-        if _local(element.tag) == "numFmt":
+        if local(element.tag) == "numFmt":
             codes[int(element.get("numFmtId", "0"))] = element.get("formatCode", "General")
         else:
             kinds = [int(style.get("numFmtId", "0")) for style in element]
@@ -150,50 +169,8 @@ def _elements(
         wanted: Elements that come whole, at their end.
         opened: Elements that come at their beginning, with nothing in them yet.
     """
-    _check_contents(file, parts, name)
-    parser: Any = ElementTree.XMLPullParser(("start", "end"))
-    inside: list[ElementTree.Element] = []
     with parts.open(name) as data:
-        while chunk := data.read(_CHUNK):
-            parser.feed(chunk)
-            for event, element in parser.read_events():
-                tag = _local(element.tag)
-                if event == "start":
-                    inside.append(element)
-                    if tag in opened:
-                        yield element
-                    continue
-                inside.pop()
-                if tag in wanted:
-                    yield element
-                if not any(_local(outer.tag) in wanted for outer in inside):
-                    element.clear()
-                    if inside:
-                        inside[-1].remove(element)
-    parser.close()
-
-
-def _check_contents(file: Path, parts: zipfile.ZipFile, name: str) -> None:
-    """Refuses what only an attacker writes, and too many cells, before any is kept."""
-    tail, count = b"", 0
-    with parts.open(name) as data:
-        while chunk := data.read(_CHUNK):
-            if any(word in tail + chunk for word in _FORBIDDEN):
-                raise InvalidInput(
-                    f"{file.name} defines names of its own, which no spreadsheet does; open it in "
-                    "a spreadsheet and save it again."
-                )
-            tail = chunk[-10:]
-            count += sum(map(chunk.count, (b"<c ", b"<c>", b"<si")))
-            if count > MOST_CELLS:
-                raise InvalidInput(
-                    f"{file.name} has more than {MOST_CELLS:,} cells, too many for a workbook; "
-                    "save the table as .csv or .parquet."
-                )
-
-
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
+        yield from elements(file, data, wanted, opened, MOST_CELLS)
 
 
 def _true(written: str | None) -> bool:
@@ -202,11 +179,11 @@ def _true(written: str | None) -> bool:
 
 def _text(element: ElementTree.Element) -> str:
     """A text, in one piece or in several; how it is pronounced is left out."""
-    spoken = {id(part) for kana in element if _local(kana.tag) == "rPh" for part in kana.iter()}
+    spoken = {id(part) for kana in element if local(kana.tag) == "rPh" for part in kana.iter()}
     whole = "".join(
         part.text or ""
         for part in element.iter()
-        if _local(part.tag) == "t" and id(part) not in spoken
+        if local(part.tag) == "t" and id(part) not in spoken
     )
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), whole)
 
@@ -218,38 +195,67 @@ def _rows(
     row, column, first, last, width = 0, -1, 0, 0, 0
     cells: dict[int, Cell] = {}
     for element in _elements(file, parts, sheet, ("c", "mergeCell"), ("row",)):
-        tag = _local(element.tag)
+        tag = local(element.tag)
         if tag == "row":
             if cells:
                 yield row, cells
-            row, column, cells = int(element.get("r") or row + 1), -1, {}
+            row, column, cells = _next_row(file, element.get("r"), row), -1, {}
         elif tag == "c":
-            column = _column_of(element.get("r"), column + 1)
+            column = _column_of(file, element.get("r"), row, column)
             place = f"{letters(column)}{row}"
+            if column >= MOST_COLUMNS:
+                raise _far(file, place)
             cell = _cell(file, element, book, place)
             if cell is None:
                 continue
             cells[column] = cell
             first, last, width = first or row, row, max(width, column + 1)
-            if (row - first + 1) * width > MOST_CELLS or width > MOST_COLUMNS:
-                raise InvalidInput(
-                    f"Cell {place} of {file.name} lies far outside the table; delete the rows and "
-                    "columns beyond the table, and save it again."
-                )
+            if (row - first + 1) * width > MOST_CELLS:
+                raise _far(file, place)
         else:
             _refuse_merged(file, element.get("ref", ""), first, last, width)
     if cells:
         yield row, cells
 
 
-def _column_of(place: str | None, following: int) -> int:
-    found = _PLACE.fullmatch(place) if place else None
-    if found is None:
-        return following
-    column = 0
-    for letter in found[1]:
-        column = 26 * column + ord(letter) - 64
-    return column - 1
+def _far(file: Path, place: str) -> InvalidInput:
+    return InvalidInput(
+        f"Cell {place} of {file.name} lies far outside the table; delete the rows and columns "
+        "beyond the table, and save it again."
+    )
+
+
+def _next_row(file: Path, written: str | None, last: int) -> int:
+    """The number of a row, which is below the one before it."""
+    row = int(written) if written else last + 1
+    if not last < row <= MOST_ROWS:
+        raise InvalidInput(
+            f"Row {row} of {file.name} comes after row {last}, which no spreadsheet writes; open "
+            "it in a spreadsheet and save it again."
+        )
+    return row
+
+
+def _column_of(file: Path, place: str | None, row: int, last: int) -> int:
+    """The column of a cell, from 0, which is to the right of the one before it."""
+    if place is None:
+        return last + 1
+    found = _PLACE.fullmatch(place)
+    column = _number_of(found[1]) - 1 if found else -1
+    if found is None or int(found[2]) != row or column <= last:
+        raise InvalidInput(
+            f"A cell of row {row} of {file.name} is called {place[:20]!r}, which no spreadsheet "
+            "does; open it in a spreadsheet and save it again."
+        )
+    return column
+
+
+def _number_of(name: str) -> int:
+    """The number of a column: A is 1, Z 26, AA 27."""
+    number = 0
+    for letter in name:
+        number = 26 * number + ord(letter) - 64
+    return number
 
 
 def letters(column: int) -> str:
@@ -264,7 +270,7 @@ def letters(column: int) -> str:
 
 def _cell(file: Path, element: ElementTree.Element, book: Book, place: str) -> Cell | None:
     """A cell; None where it holds nothing."""
-    parts = {_local(part.tag): part for part in element}
+    parts = {local(part.tag): part for part in element}
     kind = element.get("t", "n")
     written = parts["v"].text or "" if "v" in parts else ""
     if "f" in parts and (book.computes or (not written and kind != "str")):
@@ -308,12 +314,11 @@ def _times(shown_as: str) -> tuple[bool, bool]:
 
 def _refuse_merged(file: Path, ref: str, first: int, last: int, width: int) -> None:
     """Refuses merged cells below the header: whether all of them have the value, nobody can say."""
-    ends = [_PLACE.fullmatch(end) for end in ref.split(":")]
+    ends = [_PLACE.fullmatch(end) for end in ref.replace("$", "").split(":")]
     if len(ends) != 2 or ends[0] is None or ends[1] is None:
         return
     top, bottom = (int(end[2]) for end in ends if end is not None)
-    left = _column_of(ends[0][0], 0)
-    if first < bottom and top <= last and left < width:
+    if first < bottom and top <= last and _number_of(ends[0][1]) <= width:
         raise InvalidInput(
             f"Cells {ref} of {file.name} are merged; unmerge them, and write in each cell what "
             "holds for it."

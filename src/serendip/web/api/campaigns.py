@@ -2,12 +2,14 @@
 
 import asyncio
 import io
+import json
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 
 from serendip.core.errors import InvalidInput
+from serendip.core.text import checked_text
 from serendip.web.api import models
 from serendip.web.api.parts import (
     CampaignName,
@@ -63,7 +65,11 @@ async def _kept_rows(service: Campaigns, body: models.NewCampaign) -> str:
         import pandas as pd
 
         names = list(dict.fromkeys(name for row in rows for name in row))
-        table = pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in names})
+        named = {body.id, body.rows_column, body.columns_column}
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        table = pd.DataFrame(
+            {name: (_names if name in named else _column)(name, columns[name]) for name in names}
+        )
         file = io.BytesIO()
         table.to_parquet(file, index=False)
         return file.getvalue()
@@ -71,14 +77,33 @@ async def _kept_rows(service: Campaigns, body: models.NewCampaign) -> str:
     return await service.keep("rows.parquet", await asyncio.to_thread(written))
 
 
-def _column(cells: list[models.Cell]) -> Any:
+def _names(column: str, cells: list[models.Cell]) -> list[str | None]:
+    """Texts, exactly as they were sent; of numbers only the whole ones are certain."""
+    names: list[str | None] = []
+    for row, cell in enumerate(cells, start=2):
+        whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+        if isinstance(cell, bool) or (isinstance(cell, float) and not whole):
+            raise InvalidInput(
+                f"Column {column!r}, row {row}: a name is text or a whole number; got "
+                f"{json.dumps(cell)}. Send it as text, in quotes."
+            )
+        name = str(int(cell)) if isinstance(cell, float) else cell
+        names.append(_checked(column, row, None if name is None else str(name)))
+    return names
+
+
+def _checked(column: str, row: int, cell: str | None) -> str | None:
+    return cell and checked_text(f"Column {column!r}, row {row},", cell)
+
+
+def _column(column: str, cells: list[models.Cell]) -> Any:
     """Numbers where all are numbers, else text."""
     there = [cell for cell in cells if cell is not None and cell != ""]
     if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there):
         return [float("nan") if cell is None or cell == "" else float(cell) for cell in cells]
     return [
-        None if cell is None or cell == "" else cell if isinstance(cell, str) else str(cell)
-        for cell in cells
+        None if cell is None or cell == "" else _checked(column, row, str(cell))
+        for row, cell in enumerate(cells, start=2)
     ]
 
 

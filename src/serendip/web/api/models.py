@@ -2,7 +2,17 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 MOST_ROWS = 20_000
 """Rows of a table that may come as JSON; larger ones are sent in as files."""
@@ -37,9 +47,30 @@ Word = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_P
 
 
 class Body(BaseModel):
-    """A request: what it does not know it refuses."""
+    """A request: what it does not know it refuses, and texts are no numbers or truth values."""
 
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+    model_config = ConfigDict(extra="forbid", strict=True, str_strip_whitespace=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _whole(cls, value: object) -> object:
+        """8.0 is as whole a number as 8."""
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _one_label(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """One sentence for whatever is wrong with a label, in place of one for each kind it is not."""
+    try:
+        return check(value)
+    except ValidationError:
+        raise PydanticCustomError(
+            "label",
+            "a label is a finite number, a text of 1 to 200 letters or, where labels are binary, "
+            "true or false; leave out what has no result yet",
+        ) from None
+
+
+Label = Annotated[bool | Finite | Word, WrapValidator(_one_label)]
 
 
 class NewCampaign(Body):
@@ -143,7 +174,7 @@ class Proposals(BaseModel):
 class TellBody(Body):
     """Results by candidate: a label, `failed` or `excluded`."""
 
-    results: dict[Item, StrictBool | Finite | Word] = Field(
+    results: dict[Item, Label] = Field(
         min_length=1,
         max_length=10_000,
         description="All are recorded, or none. Labels are numbers or, as text, what a cell of a "

@@ -1,4 +1,4 @@
-"""Bodies of requests in which nothing is said twice: JSON would forget all but the last."""
+"""Requests in which nothing is said twice: all but the last would be forgotten."""
 
 import json
 from collections import Counter
@@ -11,16 +11,28 @@ from starlette.exceptions import HTTPException
 
 
 class StrictRoute(APIRoute):
-    """A route that refuses a body with a name that stands twice in one object."""
+    """A route that refuses a name that stands twice in an object of the body or in the address."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, given the request with a stricter reader."""
         handler = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
+            _check_address(request)
             return await handler(_Strict(request.scope, request.receive))
 
         return strict
+
+
+def _check_address(request: Request) -> None:
+    """Refuses parameters and keys that are given twice."""
+    given = Counter(name for name, _ in request.query_params.multi_items())
+    given["Idempotency-Key"] = len(set(request.headers.getlist("idempotency-key")))
+    for name, count in given.items():
+        if count > 1:
+            raise HTTPException(
+                422, f"{name[:80]!r} is given {count} times, and only one can count; send it once."
+            )
 
 
 class _Strict(Request):

@@ -8,19 +8,12 @@ from serendip.campaigns.preview import settings_of
 from serendip.core.errors import InvalidInput
 from serendip.web.answers import Reading
 from serendip.web.pages.beginning_form import Beginning
+from serendip.web.pages.numbers import whole
 from serendip.web.pages.wording import said
 from serendip.web.replays import Replay
 
 MOST_RUNS = 2000
 """Runs that one backtest may ask for on a page."""
-
-
-def whole(written: str, least: int) -> int:
-    """A whole number that somebody typed."""
-    plain = written.replace(",", "").replace(" ", "")
-    if not plain.isdecimal() or len(plain) > 9 or int(plain) < least:
-        raise InvalidInput(f"A whole number from {least} on, please; got {written!r}.")
-    return int(plain)
 
 
 def replay_of_table(form: Beginning, path: Path, policies: Sequence[str]) -> Replay | None:

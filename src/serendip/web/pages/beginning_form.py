@@ -12,6 +12,7 @@ from serendip.campaigns.misfits import Misfit, misfits
 from serendip.campaigns.preview import ColumnGuess, Role, guessed_roles, settings_of
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Binary, Continuous, Labels, Ordered
+from serendip.web.pages.numbers import decimal, whole
 from serendip.web.pages.wording import said
 from serendip.web.tables import Tables
 
@@ -139,9 +140,10 @@ class Beginning:
         if not (low and high):
             raise InvalidInput("Give both ends of the range, or neither.")
         try:
-            return float(low.replace(",", ".")), float(high.replace(",", "."))
-        except ValueError:
-            raise InvalidInput(f"A range is two numbers; got {low!r} and {high!r}.") from None
+            return decimal(low), decimal(high)
+        except InvalidInput as problem:
+            words = str(problem).replace("A label must be a number", "A range is two numbers")
+            raise InvalidInput(words) from None
 
     def named(self, *roles: Role) -> tuple[str, ...]:
         """The columns that have one of some roles."""
@@ -210,7 +212,8 @@ class Beginning:
     def put_whole(self, found: dict[str, Any]) -> None:
         """Adds the whole numbers."""
         for name, least in (("budget", 1), ("batch", 1), ("seed", 0), ("rank", 1)):
-            self._put(found, name, lambda name=name, least=least: self._whole(name, least))
+            written = self.values[name]
+            self._put(found, name, lambda given=written, least=least: whole(given, least))
 
     def _named(self) -> str:
         if not self.values["name"]:
@@ -225,16 +228,6 @@ class Beginning:
         if kind == "words":
             return {"categories": list(self._words())}
         return {"range": self._range()}
-
-    def _whole(self, name: str, least: int) -> int:
-        written = self.values[name].replace(",", "").replace(" ", "")
-        if not written.isdecimal() or int(written) < least:
-            raise InvalidInput(
-                f"A whole number from {least} on, please; got {self.values[name]!r}."
-                if written
-                else "A whole number, please."
-            )
-        return int(written)
 
     def _put(self, found: dict[str, Any], name: str, value: Any) -> None:
         """Adds a setting, or notes beside its field why it cannot be."""

@@ -14,6 +14,7 @@ from serendip.campaigns.entries import Objection, candidate_named, objections
 from serendip.campaigns.results import result_columns
 from serendip.core.errors import AlreadyLabelled, InvalidInput, SerendipError
 from serendip.web.answers import Told
+from serendip.web.pages.numbers import whole
 from serendip.web.pages.templating import at, counted, render, who_is
 from serendip.web.pages.wording import said
 from serendip.web.pages.workbench import workbench
@@ -253,11 +254,7 @@ def _seen(marked: Mapping[str, str]) -> dict[str, float]:
 
 
 def _whole(written: str) -> int | None:
-    if not written.strip():
-        return None
-    if not written.strip().isdecimal() or len(written) > 18:
-        raise InvalidInput(f"A whole number is needed; got {written!r}.")
-    return int(written)
+    return whole(written) if written.strip() else None
 
 
 def _recorded(made: Told) -> str:
