@@ -45,6 +45,8 @@ SEEDS = {"pndc": 3, "cncci46": 2, "linear": 1, "nonlinear": 1, "categories": 1, 
 
 
 class Table(NamedTuple):
+    """What a campaign is played on."""
+
     frame: pd.DataFrame
     budget: int
     bounds: tuple[float, float] | None

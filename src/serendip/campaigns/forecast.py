@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.campaigns.advice import Prospects, advice
-from serendip.campaigns.interval import INTERVAL
+from serendip.campaigns.interval import AT_RANDOM, INTERVAL
 from serendip.campaigns.predictions import (
     N_DRAWS,
     best_by_mean,
@@ -246,16 +246,11 @@ class _Rehearsal:
 
 
 def _inflation(view: CampaignView) -> float:
-    """κ²; 1 where the model cannot tell."""
+    """κ² of the interval; 1 where the model cannot tell."""
     if not (view.measured and isinstance(view.posterior, SupportsHeldOut)):
         return 1.0
     found = held_out(view)
     return INTERVAL.inflation(((view.measured_values - found.mean) / found.deviation) ** 2)
-
-
-def _reach(view: CampaignView, n_left: int) -> float:
-    """γ²; 1 where candidates are picked at random, which leads away from nothing."""
-    return 1.0 if view.policy == "random" else INTERVAL.reach(view.posterior.n_labels, n_left)
 
 
 def _in_user_units(
@@ -274,8 +269,8 @@ def _in_user_units(
     steps = min(view.remaining, n_pending + len(view.pool))
     mean = sums.totals @ draws.weights
     variance = (sums.totals - mean[:, None]) ** 2 @ draws.weights
-    half = INTERVAL.half(_inflation(view), _reach(view, steps), variance, sums.scatter)
-    half = labels.user_width(1.0) * half
+    interval = AT_RANDOM if view.policy == "random" else INTERVAL
+    half = labels.user_width(1.0) * interval.half(_inflation(view), variance + sums.scatter)
     so_far, n = float(view.measured_values.sum()), len(view.measured)
     path = _within(view, so_far, sums.expected, half)
     at_random = _within(view, so_far, sums.at_random, half).expected
@@ -294,7 +289,7 @@ def _in_user_units(
         expected_total=float(path.expected[steps]),
         low=float(path.low[steps]),
         high=float(path.high[steps]),
-        level=INTERVAL.level,
+        level=interval.level,
         total_so_far=so_far,
         value_of_ten_more=float(path.expected[-1] - path.expected[steps]),
         stop_advice=advice(view, prospects, spent=steps == 0),
