@@ -40,7 +40,7 @@ from serendip.parallel import run_all
 SHARES = (0.25, 0.5, 0.75)
 SIMULATED = 12
 """Tables of each simulated family."""
-SEEDS = {"pndc": 3, "cncci46": 2, "linear": 1, "nonlinear": 1, "categories": 1, "bundled": 6}
+SEEDS = {"pndc": 2, "cncci46": 2, "linear": 1, "nonlinear": 1, "categories": 1, "bundled": 2}
 """Campaigns on each table."""
 
 
