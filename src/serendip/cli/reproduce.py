@@ -9,8 +9,15 @@ import typer
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pandas import DataFrame
+
     from serendip.engines import Engine
     from serendip.experiments.experiment import Experiment
+
+_FIGURE = ("linear", "logistic", "graph-random", "graph-complete", "graph-star", "low-rank")
+"""The rows of the paper's figure of simulations."""
 
 _NAMES = (
     "linear, logistic, graph-random, graph-complete, graph-star, low-rank, ens, pndc, pndc-tuned, "
@@ -31,6 +38,14 @@ def reproduce(
     address: Address = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     out: Annotated[Path, typer.Option(help="Where runs and figures are kept.")] = Path("runs"),
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Labels that each run buys, for longer or shorter curves; by default as many as "
+            "in the paper. Runs and figure are kept as NAME-T and the number.",
+        ),
+    ] = None,
     tuned: Annotated[
         bool, typer.Option(help="With pndc: choose the noise level in hindsight, as the paper did.")
     ] = False,
@@ -50,26 +65,27 @@ def reproduce(
 
     Every run is kept in the folder OUT as soon as it ends; a command that was stopped continues
     where it was. `check` compares the figures of a release with their bars and exits with 1 where
-    one falls short; `table` sets the paper's table of real reactions beside ours, cell by cell;
-    `report` writes the pages of results in docs from what is in OUT.
+    one falls short; `table` sets the paper's table of real reactions beside ours, cell by cell, and
+    draws its curves until nothing is left; `report` writes the pages of results in docs from the
+    regrets kept there, after it has taken in those of the runs in OUT.
     """
     from serendip.core.errors import InvalidInput
     from serendip.core.naming import known
     from serendip.engines import Engine
     from serendip.experiments.catalogue import ALIASES, EXPERIMENTS
+    from serendip.experiments.experiment import with_horizon
 
     name = ALIASES.get(name, name)
     if data is not None:
         os.environ["SERENDIP_DATA"] = str(data.resolve())
     where = Engine(engine.value, address=address)
+    if horizon is not None and name in ("table", "check", "report"):
+        raise InvalidInput(f"--horizon goes with an experiment; leave it out of {name!r}.")
     if name == "check":
         _check(out, jobs, where)
         return
     if name == "report":
-        from serendip.experiments.report import write_report
-
-        for page in write_report(out, Path("docs")):
-            typer.echo(f"Written: {page}")
+        _report(out)
         return
     if noise is not None and name != "table":
         raise InvalidInput("--noise goes with `serendip reproduce table`; leave it out.")
@@ -83,7 +99,10 @@ def reproduce(
         list(EXPERIMENTS) if known(name, listed, "experiment", "experiments") == "all" else [name]
     )
     for one in names:
-        _run(EXPERIMENTS[one], out, jobs, where, repeats, quick, seed)
+        experiment = EXPERIMENTS[one]
+        if horizon is not None:
+            experiment = with_horizon(experiment, horizon)
+        _run(experiment, out, jobs, where, repeats, quick, seed)
     if name == "all":
         _table(out, jobs, where, None)
 
@@ -130,10 +149,17 @@ def _run(
 def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -> None:
     from serendip.cli.show import print_table, progress_bar
     from serendip.experiments.printed import POLICIES
-    from serendip.experiments.table import TITLES, play_table, table_cells, table_summary
+    from serendip.experiments.table import (
+        TITLES,
+        at_table_steps,
+        play_table,
+        table_cells,
+        table_summary,
+    )
 
     with progress_bar("table") as progress:
-        cells = table_cells(play_table(out, jobs, noise, progress, engine))
+        steps = play_table(out, jobs, noise, progress, engine)
+    cells = table_cells(at_table_steps(steps))
     columns = ["pool", "printed as"]
     for policy in POLICIES[:-1]:
         columns += [f"{policy}: paper", "ours", "z"]
@@ -147,7 +173,51 @@ def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -
         print_table(columns, list(rows.values()), f"{title}: regret, the paper's beside ours")
     for line in table_summary(cells):
         typer.echo(line)
-    typer.echo(f"Every run: {out / 'table' / 'regrets.csv'}\n")
+    if noise is None:
+        for picture in _draw_table(steps, out / "table"):
+            typer.echo(f"Figure: {picture}")
+    typer.echo("")
+
+
+def _draw_table(steps: "DataFrame", folder: Path) -> "Iterator[Path]":
+    """The curves to the last label, and the labels themselves, of each pool."""
+    from serendip.experiments.printed import HORIZONS
+    from serendip.experiments.table import by_pool
+    from serendip.plots.reproduction import horizon_figure, response_figure
+
+    steps = by_pool(steps)
+    policies = ("vids", "thompson", "ucb", "greedy", "random")
+    for name, n_columns in (("pndc", 4), ("cncci", 3)):
+        mine = steps[steps["data"] == name]
+        once = mine[(mine["policy"] == "ucb") & (mine["seed"] == 0)]
+        labels = {str(pool): list(rows["label"]) for pool, rows in once.groupby("pool", sort=False)}
+        title = f"{name.upper()}: regret until nothing is left"
+        curves = horizon_figure(title, mine, policies, HORIZONS[name], n_columns)
+        responses = response_figure(f"{name.upper()}: the yields of each pool", labels, n_columns)
+        for kind, figure in (("curves", curves), ("responses", responses)):
+            picture = folder / f"{kind}-{name}.png"
+            figure.savefig(picture)
+            yield picture
+
+
+def _report(out: Path) -> None:
+    from serendip.experiments.catalogue import EXPERIMENTS
+    from serendip.experiments.experiment import summarise
+    from serendip.experiments.report import write_report
+    from serendip.experiments.results import kept_steps
+    from serendip.plots.curves import NAMES
+    from serendip.plots.reproduction import simulations_figure
+
+    rows = []
+    for name in _FIGURE:
+        steps = kept_steps(name, out)
+        if steps is not None:
+            parameter = EXPERIMENTS[name].parameter
+            rows.append((name, parameter, steps, summarise(steps)))
+    if len(rows) == len(_FIGURE):
+        simulations_figure(rows, tuple(NAMES)).savefig(out / "simulations.png")
+    for page in write_report(out, Path("docs")):
+        typer.echo(f"Written: {page}")
 
 
 def _check(out: Path, jobs: int | None, engine: "Engine") -> None:

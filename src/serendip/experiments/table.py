@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
 from serendip.engines import Engine
-from serendip.experiments.experiment import Experiment, Task, final_regrets, run_experiment
+from serendip.experiments.experiment import Experiment, Task, run_experiment
 from serendip.experiments.printed import HORIZONS, POLICIES, RUNS, TABLE, PrintedColumn
 from serendip.experiments.real import reactions
 from serendip.models.linear import LinearModel
@@ -123,21 +123,34 @@ def play_table(
     progress: Callable[[int, int], None] | None = None,
     engine: Engine | None = None,
 ) -> "DataFrame":
-    """The regret of every run: data, pool, policy, seed, regret; also kept as regrets.csv."""
+    """Every step of every run, to the last candidate."""
     import pandas as pd
 
-    tables = []
-    for experiment in table_experiments(noise):
-        steps = run_experiment(experiment, folder, jobs, progress=progress, engine=engine)
-        parts = steps["setting"].str.split(": ", n=1)
-        steps.insert(0, "data", parts.str[0].str.split(",").str[0])
-        steps.insert(1, "pool", parts.str[1])
-        tables.append(steps)
+    tables = [
+        run_experiment(experiment, folder, jobs, progress=progress, engine=engine)
+        for experiment in table_experiments(noise)
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
+def by_pool(steps: "DataFrame") -> "DataFrame":
+    """The steps of the table's runs with their data and pool in columns of their own."""
+    parts = steps["setting"].str.split(": ", n=1)
+    return steps.assign(data=parts.str[0].str.split(",").str[0], pool=parts.str[1])
+
+
+def at_table_steps(steps: "DataFrame") -> "DataFrame":
+    """Of the steps of the table's runs those after the last label that the table counts."""
+    steps = by_pool(steps)
+    return steps[steps["step"] == steps["data"].map(HORIZONS)]
+
+
 def table_cells(regrets: "DataFrame") -> list[TableCell]:
-    """Every cell of the table, pool by pool, the paper's figure and ours."""
+    """Every cell of the table, pool by pool, the paper's figure and ours.
+
+    Args:
+        regrets: A row a run: data, pool, policy, regret.
+    """
     grouped = regrets.groupby(["data", "pool", "policy"])["regret"]
     means, deviations = grouped.mean(), grouped.std().fillna(0.0)
     return [

@@ -41,12 +41,15 @@ COLOURS = {
 }
 
 
-def new_figure(n_columns: int, n_rows: int = 1) -> "tuple[Figure, list[Axes]]":
-    """A figure of equal panels, with no global state."""
+def new_figure(
+    n_columns: int, n_rows: int = 1, size: tuple[float, float] = (3.9, 3.3)
+) -> "tuple[Figure, list[Axes]]":
+    """A figure of equal panels of a size in inches, with no global state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(3.9 * n_columns, 3.3 * n_rows), dpi=140, layout="constrained")
+    width, height = size
+    figure = Figure(figsize=(width * n_columns, height * n_rows), dpi=140, layout="constrained")
     FigureCanvasAgg(figure)
     axes = np.ravel(figure.subplots(n_rows, n_columns, squeeze=False)).tolist()
     for panel in axes:
@@ -86,6 +89,11 @@ def leave_random_out_of_scale(panel: "Axes", steps: "DataFrame", column: str) ->
         return
     last = learning.groupby(["policy", "step"])[column].mean()
     panel.set_ylim(0, 1.15 * float(last.max()))
+
+
+def setting_title(parameter: str, setting: str) -> str:
+    """What a panel is called; variants name themselves."""
+    return setting if parameter in ("variant", "pool") else f"{parameter} = {setting}"
 
 
 def draw_summary(
