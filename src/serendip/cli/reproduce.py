@@ -9,15 +9,8 @@ import typer
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pandas import DataFrame
-
     from serendip.engines import Engine
     from serendip.experiments.experiment import Experiment
-
-_FIGURE = ("linear", "logistic", "graph-random", "graph-complete", "graph-star", "low-rank")
-"""The rows of the paper's figure of simulations."""
 
 _NAMES = (
     "linear, logistic, graph-random, graph-complete, graph-star, low-rank, ens, pndc, pndc-tuned, "
@@ -85,7 +78,13 @@ def reproduce(
         _check(out, jobs, where)
         return
     if name == "report":
-        _report(out)
+        from serendip.cli.reproduce_figures import draw_all
+        from serendip.experiments.report import write_report
+
+        docs = Path("docs")
+        draw_all(out, docs / "figures")
+        for page in write_report(out, docs):
+            typer.echo(f"Written: {page}")
         return
     if noise is not None and name != "table":
         raise InvalidInput("--noise goes with `serendip reproduce table`; leave it out.")
@@ -116,15 +115,13 @@ def _run(
     quick: bool,
     seed: int,
 ) -> None:
+    from serendip.cli.reproduce_figures import draw_experiment
     from serendip.cli.show import print_table, progress_bar
     from serendip.experiments.experiment import over_pools, run_experiment, summarise
-    from serendip.plots.experiment import experiment_figure
 
     with progress_bar(experiment.name) as progress:
         steps = run_experiment(experiment, out, jobs, repeats, quick, seed, progress, engine)
-    if experiment.pooled:
-        steps = over_pools(steps)
-    summary = summarise(steps)
+    summary = summarise(over_pools(steps) if experiment.pooled else steps)
     summary.to_csv(out / experiment.name / "summary.csv", index=False)
     settings = list(dict.fromkeys(summary["setting"]))
     cells = {(row["policy"], row["setting"]): row for row in summary.to_dict("records")}
@@ -139,14 +136,12 @@ def _run(
     print_table(columns, rows, f"{experiment.title}: regret, {int(summary['runs'].min())} runs")
     typer.echo(f"The paper: {experiment.claim}.")
     picture = out / experiment.name / "figure.png"
-    names = list(experiment.policies)
-    experiment_figure(experiment.title, experiment.parameter, steps, summary, names).savefig(
-        picture
-    )
+    draw_experiment(experiment, steps).savefig(picture)
     typer.echo(f"Figure: {picture}\n")
 
 
 def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -> None:
+    from serendip.cli.reproduce_figures import draw_table
     from serendip.cli.show import print_table, progress_bar
     from serendip.experiments.printed import POLICIES
     from serendip.experiments.table import (
@@ -174,50 +169,11 @@ def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -
     for line in table_summary(cells):
         typer.echo(line)
     if noise is None:
-        for picture in _draw_table(steps, out / "table"):
+        for name, figure in draw_table(steps):
+            picture = out / "table" / f"{name}.png"
+            figure.savefig(picture)
             typer.echo(f"Figure: {picture}")
     typer.echo("")
-
-
-def _draw_table(steps: "DataFrame", folder: Path) -> "Iterator[Path]":
-    """The curves to the last label, and the labels themselves, of each pool."""
-    from serendip.experiments.printed import HORIZONS
-    from serendip.experiments.table import by_pool
-    from serendip.plots.reproduction import horizon_figure, response_figure
-
-    steps = by_pool(steps)
-    policies = ("vids", "thompson", "ucb", "greedy", "random")
-    for name, n_columns in (("pndc", 4), ("cncci", 3)):
-        mine = steps[steps["data"] == name]
-        once = mine[(mine["policy"] == "ucb") & (mine["seed"] == 0)]
-        labels = {str(pool): list(rows["label"]) for pool, rows in once.groupby("pool", sort=False)}
-        title = f"{name.upper()}: regret until nothing is left"
-        curves = horizon_figure(title, mine, policies, HORIZONS[name], n_columns)
-        responses = response_figure(f"{name.upper()}: the yields of each pool", labels, n_columns)
-        for kind, figure in (("curves", curves), ("responses", responses)):
-            picture = folder / f"{kind}-{name}.png"
-            figure.savefig(picture)
-            yield picture
-
-
-def _report(out: Path) -> None:
-    from serendip.experiments.catalogue import EXPERIMENTS
-    from serendip.experiments.experiment import summarise
-    from serendip.experiments.report import write_report
-    from serendip.experiments.results import kept_steps
-    from serendip.plots.curves import NAMES
-    from serendip.plots.reproduction import simulations_figure
-
-    rows = []
-    for name in _FIGURE:
-        steps = kept_steps(name, out)
-        if steps is not None:
-            parameter = EXPERIMENTS[name].parameter
-            rows.append((name, parameter, steps, summarise(steps)))
-    if len(rows) == len(_FIGURE):
-        simulations_figure(rows, tuple(NAMES)).savefig(out / "simulations.png")
-    for page in write_report(out, Path("docs")):
-        typer.echo(f"Written: {page}")
 
 
 def _check(out: Path, jobs: int | None, engine: "Engine") -> None:

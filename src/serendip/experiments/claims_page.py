@@ -9,12 +9,15 @@ from serendip.experiments.results import Results
 from serendip.experiments.sentences import CLAIMS
 
 _EXPLAINED = """A claim *holds* where the 95 % interval of the paired difference lies on the paper's
-side of zero, *fails* where it lies on the other, and *cannot be told* where it holds zero. “Level”
-holds where the interval holds zero. “Slightly” is read as at most a fifth, “about 20 %” as 15 to
-25 %, “grows linearly” as equal slopes between the first two settings and the last two, “over all
-the steps” as after each quarter of them; what is best “in all” must be so in every pool, with
-intervals wide enough to hold together. Nothing is corrected for the number of claims: about one
-verdict in twenty may be chance. IDS is `vids`, the paper's SampleVIDS.
+side of zero, *fails* where it lies on the other, and *cannot be told* where it holds zero; that two
+are level holds where the interval holds zero. No claim is restricted but by its own words.
+“Slightly” is read as at most a fifth, “about 20 %” as 15 to 25 %, “grows linearly” as equal slopes
+between the first two settings and the last two, “over all the steps” as after each quarter of them.
+What is best in all pools must be so in every one, with intervals wide enough to hold together.
+Nothing else is corrected for the number of claims. IDS is `vids`, the paper's SampleVIDS.
+
+Two kinds of sentence are not judged: those that compare bounds (§4.1, on sparse linear bandits) and
+those that name no figure (“the benefits of IDS”, “may be highly useful”, “tends to over explore”).
 """
 
 

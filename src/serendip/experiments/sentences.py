@@ -57,6 +57,12 @@ def _of_data(sentence: str, place: str, said: Mapping[str, tuple[Comparison, ...
     ]
 
 
+def _of_ens(sentence: str, *said: tuple[Comparison, tuple[str, ...] | None]) -> Iterator[Claim]:
+    return (
+        Claim(sentence, "App. ENS", "ens", comparison, settings) for comparison, settings in said
+    )
+
+
 def _marked(data: str) -> BestInEvery:
     """What the table marks in red: in each of its columns the lowest printed mean."""
     best = {pool: (min(POLICIES, key=column.mean),) for pool, column in TABLE[data].items()}
@@ -181,31 +187,18 @@ CLAIMS: tuple[Claim, ...] = (
         "Table 1, caption",
         {data: (_marked(data),) for data in TABLE},
     ),
-    *(
-        Claim(sentence, "App. ENS", "ens", comparison, settings)
-        for sentence, comparison, settings in (
-            (
-                "ENS performs worse in the low-noise models while outperform IDS in higher noise "
-                "settings",
-                Below(IDS, "ens"),
-                ("0.1", "1.0"),
-            ),
-            (
-                "ENS performs worse in the low-noise models while outperform IDS in higher noise "
-                "settings",
-                Below("ens", IDS),
-                ("5.0", "10.0"),
-            ),
-            (
-                "this will lead to linear regret instead of √T regret that can be achieved by IDS",
-                GrowsAs("ens", 1.0),
-                None,
-            ),
-            (
-                "this will lead to linear regret instead of √T regret that can be achieved by IDS",
-                GrowsAs(IDS, 0.5),
-                None,
-            ),
-        )
+    *_of_ens(
+        "ENS performs worse than IDS when noise level of the problem is low",
+        (Below(IDS, "ens"), ("0.1", "1.0")),
+    ),
+    *_of_ens(
+        "ENS performs worse in the low-noise models while outperform IDS in higher noise settings",
+        (Below(IDS, "ens"), ("0.1", "1.0")),
+        (Below("ens", IDS), ("5.0", "10.0")),
+    ),
+    *_of_ens(
+        "this will lead to linear regret instead of √T regret that can be achieved by IDS",
+        (GrowsAs("ens", 1.0), None),
+        (GrowsAs(IDS, 0.5), None),
     ),
 )

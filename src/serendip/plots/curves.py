@@ -104,6 +104,8 @@ def draw_summary(
     parameter: str,
 ) -> None:
     """Final regret with error bars against the setting, on a logarithmic scale."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for policy in listed(policies):
         mine = summary[summary["policy"] == policy].set_index("setting")
         rows = [setting for setting in settings if setting in mine.index]
@@ -121,6 +123,9 @@ def draw_summary(
     panel.set_xticks(range(len(settings)), settings)
     panel.set_xlabel(parameter)
     panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter("{x:g}")
+    panel.yaxis.set_minor_locator(NullLocator())
 
 
 def add_legend(figure: "Figure", panel: "Axes", n_columns: int) -> None:
