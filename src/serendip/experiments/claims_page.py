@@ -9,12 +9,16 @@ from serendip.experiments.results import Results
 from serendip.experiments.sentences import CLAIMS
 
 _EXPLAINED = """A claim *holds* where the 95 % interval of the paired difference lies on the paper's
-side of zero, *fails* where it lies on the other, and *cannot be told* where it holds zero; that two
-are level holds where the interval holds zero. No claim is restricted but by its own words.
-“Slightly” is read as at most a fifth, “about 20 %” as 15 to 25 %, “grows linearly” as equal slopes
-between the first two settings and the last two, “over all the steps” as after each quarter of them.
-What is best in all pools must be so in every one, with intervals wide enough to hold together.
-Nothing else is corrected for the number of claims. IDS is `vids`, the paper's SampleVIDS.
+side of zero, *fails* where it lies on the other, and *cannot be told* where it holds zero. What is
+said to be equal (two policies, two slopes, an amount) holds where it holds zero. No claim is
+restricted but by its own words. “Slightly” is read as at most a fifth, “about 20 %” as 15 to 25 %,
+“grows linearly” as equal slopes between the first two settings and the last two, “over all the
+steps” as after each quarter of them. What is best in all pools must be so in every one, with
+intervals wide enough to hold together; nothing else is corrected for the number of claims.
+
+IDS is `vids`, the paper's SampleVIDS. Claims about real data are judged twice: as the table was
+made (`table`: the noise that fits the printed IDS, and a UCB with scales of its own), and with a
+UCB that is told the same scales as the others (`pndc`, `cncci`).
 
 Two kinds of sentence are not judged: those that compare bounds (§4.1, on sparse linear bandits) and
 those that name no figure (“the benefits of IDS”, “may be highly useful”, “tends to over explore”).

@@ -67,6 +67,8 @@ def draw_curves(
     run: str = "seed",
 ) -> None:
     """The mean of a column over runs against the step, with a band of two standard errors."""
+    from matplotlib.ticker import MaxNLocator
+
     for policy in listed(policies):
         mine = steps[steps["policy"] == policy]
         table = mine.pivot_table(index="step", columns=run, values=column).to_numpy()
@@ -79,6 +81,7 @@ def draw_curves(
             panel.fill_between(
                 step, mean - error, mean + error, color=style["color"], alpha=0.15, linewidth=0
             )
+    panel.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     panel.set_xlabel("labels bought")
 
 
@@ -121,6 +124,7 @@ def draw_summary(
             **_style(policy),
         )
     panel.set_xticks(range(len(settings)), settings)
+    panel.set_xlim(-0.3, len(settings) - 0.7)
     panel.set_xlabel(parameter)
     panel.set_yscale("log")
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
