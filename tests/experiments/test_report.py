@@ -33,17 +33,22 @@ def page():
     return (DOCS / "reproduction.md").read_text(encoding="utf-8")
 
 
-def test_the_page_in_the_documents_is_what_the_regrets_beside_it_give(page):
-    assert page == report_page(read_results(DOCS / PLACE), DOCS)
+@pytest.fixture(scope="module")
+def results():
+    return read_results(DOCS / PLACE)
+
+
+def test_the_page_in_the_documents_is_what_the_regrets_beside_it_give(page, results):
+    assert page == report_page(results, DOCS)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda one: f"{one.experiment}-{one.comparison.says}")
-def test_every_claim_is_on_the_page_with_a_verdict_for_each_of_its_settings(claim, page):
+def test_every_claim_is_on_the_page_with_a_verdict_for_each_of_its_settings(claim, page, results):
     assert f"| “{claim.sentence}” | {claim.place} |" in page
     part = page.split(f"“{claim.sentence}” ({claim.place}):")[1].split("\n“")[0]
     rows = part.split("\n## ")[0].splitlines()
     start = f"| {claim.experiment} | {claim.comparison.says} | "
-    verdicts = claim.judge(read_results(DOCS / PLACE))
+    verdicts = claim.judge(results)
     assert verdicts
     assert all(
         any(row.startswith(start) and f"{one.figures} **{one.word}**" in row for row in rows)

@@ -10,7 +10,14 @@ if TYPE_CHECKING:
 
     from serendip.experiments.experiment import Experiment
 
-_ROWS = ("linear", "logistic", "graph-random", "graph-complete", "graph-star", "low-rank")
+_ROWS = {
+    "linear": "linear model",
+    "logistic": "logistic model",
+    "graph-random": "random graph",
+    "graph-complete": "complete graph",
+    "graph-star": "star graph",
+    "low-rank": "matrix",
+}
 """The simulations of the paper's figure, a row each."""
 
 _COLUMNS = {"pndc": 4, "cncci": 3}
@@ -77,9 +84,9 @@ def _draw_simulations(runs: Path) -> "Figure | None":
     from serendip.plots.reproduction import simulations_figure
 
     rows = []
-    for name in _ROWS:
+    for name, title in _ROWS.items():
         steps = kept_steps(name, runs)
         if steps is None:
             return None
-        rows.append((name, EXPERIMENTS[name].parameter, steps, summarise(steps)))
+        rows.append((title, EXPERIMENTS[name].parameter, steps, summarise(steps)))
     return simulations_figure(rows, tuple(NAMES))

@@ -81,7 +81,7 @@ def draw_curves(
             panel.fill_between(
                 step, mean - error, mean + error, color=style["color"], alpha=0.15, linewidth=0
             )
-    panel.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    panel.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10)))
     panel.set_xlabel("labels bought")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from serendip.plots.curves import (
+    NAMES,
     add_legend,
     draw_curves,
     draw_summary,
@@ -80,7 +81,7 @@ def simulations_figure(
 
     Args:
         rows: Of each experiment its name, its parameter, its steps and its summary.
-        policies: All that any experiment has.
+        policies: All that any experiment has, in the order of the legend.
     """
     figure, panels = new_figure(4, len(rows), size=(2.9, 2.3))
     handles: dict[str, Artist] = {}
@@ -95,13 +96,14 @@ def simulations_figure(
             panel.set_title(setting_title(parameter, setting), fontsize=9)
         draw_summary(mine[3], summary, settings, played, parameter)
         mine[3].set_title(f"regret at T = {steps['step'].max()}", fontsize=9)
-        mine[0].set_ylabel(f"{name}\nregret")
+        mine[0].set_ylabel(f"{name}\nregret", fontsize=9)
         handles |= {
             label: handle
             for handle, label in zip(*mine[0].get_legend_handles_labels(), strict=True)
         }
+    names = [label for one in policies if (label := NAMES.get(one, one)) in handles]
     figure.legend(
-        list(handles.values()), list(handles), loc="outside lower center", ncols=5, frameon=False
+        [handles[name] for name in names], names, loc="outside lower center", ncols=5, frameon=False
     )
     return figure
 
