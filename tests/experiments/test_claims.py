@@ -8,7 +8,6 @@ from serendip.experiments.claims import (
     Below,
     BestInEvery,
     Claim,
-    Contrast,
     FartherBelow,
     GrowsAs,
     GrowsLinearly,
@@ -17,8 +16,8 @@ from serendip.experiments.claims import (
     MoreByShare,
     Rises,
     SlightlyBelow,
-    joined,
 )
+from serendip.experiments.contrasts import Contrast, joined
 from serendip.experiments.results import Results
 
 SPREAD = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
@@ -62,6 +61,7 @@ def test_contrasts_have_students_interval_and_three_ends():
         "cannot be told", "holds", "cannot be told",
     ]  # fmt: skip
     assert Contrast(np.array([-1.0]), "below").word == "cannot be told"
+    assert Contrast(np.zeros(3), "below").word == Contrast(np.zeros(3), "above").word == "fails"
     assert joined(["holds", "cannot be told"]) == "cannot be told"
     assert joined(["fails", "cannot be told", "holds"]) == "fails"
 
@@ -118,7 +118,7 @@ def test_linear_growth_is_a_rising_line_over_three_settings():
         judge(GrowsLinearly(policy), found, "linear")["20 to 100"]
         for policy in ("vids", "thompson", "random")
     ]
-    assert words == ["holds", "fails", "cannot be told"]
+    assert words == ["holds", "fails", "fails"]
     assert judge(GrowsLinearly("vids"), found, "linear", ("20", "50")) == {}
 
 
@@ -142,6 +142,8 @@ def test_growth_along_a_run_is_read_off_its_second_half():
     assert judge(GrowsAs("ens", 1.0), found, "ens") == {"0.1": "holds"}
     assert judge(GrowsAs("vids", 1.0), found, "ens") == {"0.1": "fails"}
     assert judge(GrowsAs("vids", 0.5), found, "ens") == {"0.1": "fails"}
+    assert judge(GrowsAs("vids", 0.5, at_most=True), found, "ens") == {"0.1": "holds"}
+    assert judge(GrowsAs("ens", 0.5, at_most=True), found, "ens") == {"0.1": "fails"}
 
 
 def test_farther_below_in_regret_and_as_a_share():

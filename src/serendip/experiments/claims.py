@@ -1,58 +1,14 @@
-"""How a sentence of the paper is judged: as contrasts between regrets, paired by seed.
-
-A claim *holds* at a setting where the 95 % interval of each of its contrasts lies on the claimed
-side of zero, *fails* where that of any lies on the other, and *cannot be told* otherwise. A claim
-that two are level holds where the interval holds zero.
-"""
+"""How a sentence of the paper is judged: by the contrasts that it says lie on one side of zero."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, Protocol
-
-import numpy as np
-from scipy import stats
+from typing import Protocol
 
 from serendip.core.arrays import Floats
+from serendip.experiments.contrasts import Claimed, Contrast, Word, joined
 from serendip.experiments.regrets import Regrets
 from serendip.experiments.results import Results
-
-Word = Literal["holds", "fails", "cannot be told"]
-WORDS: tuple[Word, ...] = ("holds", "fails", "cannot be told")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Contrast:
-    """A figure for each seed, whose mean is claimed to be below zero, zero, or above."""
-
-    values: Floats
-    claimed: Literal["below", "zero", "above"]
-    level: float = 0.95
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Student's, of the mean."""
-        n = len(self.values)
-        error = float(np.std(self.values, ddof=1)) / np.sqrt(n) if n > 1 else np.inf
-        width = float(stats.t.ppf(0.5 + self.level / 2, n - 1)) * error if n > 1 else np.inf
-        mean = float(np.mean(self.values))
-        return mean - width, mean + width
-
-    @property
-    def word(self) -> Word:
-        """How the claim stands."""
-        low, high = self.interval
-        if self.claimed == "zero":
-            return "holds" if low <= 0 <= high else "fails"
-        if self.claimed == "above":
-            low, high = -high, -low
-        if high < 0:
-            return "holds"
-        return "fails" if low > 0 else "cannot be told"
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{np.mean(self.values):+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +31,6 @@ class Comparison(Protocol):
     def judge(self, regrets: Regrets) -> Iterator[Verdict]:
         """A verdict for each setting."""
         ...
-
-
-def joined(words: list[Word]) -> Word:
-    """Of parts that must all hold."""
-    return max(words, key=("holds", "cannot be told", "fails").index)
 
 
 def _gap(
@@ -204,17 +155,21 @@ class GrowsAs:
 
     policy: str
     power: float
+    at_most: bool = False
+    """Whether it may grow more slowly, or fall."""
 
     @property
     def says(self) -> str:
-        return f"{self.policy} grows as t to the {self.power:g}"
+        how = "at most " * self.at_most
+        return f"{self.policy} grows {how}as t to the {self.power:g}"
 
     def judge(self, regrets: Regrets) -> Iterator[Verdict]:
         for setting in regrets.settings:
             steps = regrets.steps(setting)
             half = regrets.at(setting, steps[len(steps) // 2 - 1])[self.policy]
             whole = regrets.at(setting)[self.policy]
-            part = Contrast((whole - 2**self.power * half).to_numpy(), "zero")
+            claimed: Claimed = "below" if self.at_most else "zero"
+            part = Contrast((whole - 2**self.power * half).to_numpy(), claimed)
             shown = f"{half.mean():.1f}, then {whole.mean():.1f}"
             yield Verdict(setting, shown, part.word)
 

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from serendip.experiments.catalogue import EXPERIMENTS
-from serendip.experiments.claims import WORDS, Claim, Verdict
+from serendip.experiments.claims import Claim, Verdict
+from serendip.experiments.contrasts import WORDS
 from serendip.experiments.results import Results
 from serendip.experiments.sentences import CLAIMS
 
@@ -13,7 +14,8 @@ side of zero, *fails* where it lies on the other, and *cannot be told* where it 
 said to be equal (two policies, two slopes, an amount) holds where it holds zero. No claim is
 restricted but by its own words. “Slightly” is read as at most a fifth, “about 20 %” as 15 to 25 %,
 “grows linearly” as equal slopes between the first two settings and the last two, “over all the
-steps” as after each quarter of them. What is best in all pools must be so in every one, with
+steps” as after each quarter of them; random choice is left out where regret is to rise with noise,
+on which it cannot depend. What is best in all pools must be so in every one, with
 intervals wide enough to hold together; nothing else is corrected for the number of claims.
 
 IDS is `vids`, the paper's SampleVIDS. Claims about real data are judged twice: as the table was
