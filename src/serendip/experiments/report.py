@@ -45,9 +45,9 @@ _CLOSING = """## What does not reproduce, and why
   [reproduction_table.md](reproduction_table.md) compares it cell by cell.
 - **UCB.** In the linear figure the paper does not say how wide it is. With the width of theory
   (`oful`) it is far above IDS and Thompson, as printed; with one standard deviation and the scales
-  that all other policies are told (`ucb`) it is below both, at every d and either noise. The table's
-  UCB has scales of its own, prior variance 1000 and noise variance 1; told the scales, it is closer
-  to IDS on PNDC and below it on CNCCI.
+  that all other policies are told (`ucb`) it is below both, at every d and either noise. The
+  table's UCB has scales of its own, prior variance 1000 and noise variance 1; told the scales, it
+  is closer to IDS on PNDC and below it on CNCCI.
 - **Tuning.** The paper tuned every algorithm on the data it reports and does not print how. “As the
   authors” has the features and the prior of their public code with a noise standard deviation of
   0.01, which fits the printed CNCCI; their script has 1, and 0.1 fits the printed PNDC; `serendip
