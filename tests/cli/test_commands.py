@@ -134,6 +134,17 @@ def test_reproduce_draws_and_continues(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()} == before
 
 
+def test_another_horizon_is_kept_apart_and_refused_where_there_is_none(tmp_path):
+    arguments = ["reproduce", "lower-bound", "--quick", "--repeats", 1, "--horizon", 5]
+    result = serendip(*arguments, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "runs" / "lower-bound-T5" / "figure.png").exists()
+    assert not (tmp_path / "runs" / "lower-bound").exists()
+    result = serendip("reproduce", "table", "--horizon", 5, cwd=tmp_path)
+    assert result.returncode == 2
+    assert "leave it out of 'table'" in result.stderr
+
+
 def test_demo(tmp_path):
     result = serendip("demo", "--repeats", 1, "--budget", 8, cwd=tmp_path)
     assert result.returncode == 0, result.stderr

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from serendip.core.errors import InvalidInput
-from serendip.experiments.experiment import final_regrets, run_experiment
+from serendip.experiments.experiment import run_experiment
 from serendip.experiments.printed import HORIZONS, POLICIES, TABLE
 from serendip.experiments.real import CNCCI_POOLS, PNDC_POOLS, _table, reactions
-from serendip.experiments.table import table_cells, table_experiments, table_summary
+from serendip.experiments.results import PLACE, Results, read_results
+from serendip.experiments.table import (
+    at_table_steps,
+    table_cells,
+    table_experiments,
+    table_summary,
+)
 from serendip.experiments.table_page import table_page
 
 DATA = Path(__file__).parents[1] / "data"
@@ -25,7 +31,9 @@ def _own_data(monkeypatch):
 
 def test_ucb_has_the_printed_regret_to_the_cent_in_every_pool(tmp_path):
     _, ucb = table_experiments()
-    final = final_regrets(run_experiment(ucb, tmp_path))
+    steps = run_experiment(ucb, tmp_path)
+    assert steps.groupby("setting")["step"].max().value_counts().to_dict() == {80: 11, 330: 9}
+    final = at_table_steps(steps)
     ours = dict(zip(final["setting"], final["regret"], strict=True))
     printed = {
         f"{name}: {pool}": column.mean("ucb")
@@ -78,8 +86,6 @@ def test_cells_and_page_come_from_the_regrets_of_single_runs():
     assert all(cell.to_the_cent for cell in cells)
     assert all(abs(cell.z) < 1e-9 for cell in cells if cell.policy != "ucb")
     assert table_summary(cells)[0] == "UCB agrees to the cent in 20 of 20 pools."
-    page = table_page(cells)
-    assert "| L2+B1 | L1+B1 |" in page
     regrets.loc[regrets["policy"] == "ucb", "regret"] += 0.02
     assert table_summary(table_cells(regrets))[0] == "UCB agrees to the cent in 0 of 20 pools."
 
@@ -91,9 +97,12 @@ def test_a_noise_that_is_none_is_refused(noise):
 
 
 def test_the_page_in_the_documents_is_written_from_the_regrets_beside_it():
-    import pandas as pd
-
     docs = Path(__file__).parents[2] / "docs"
-    kept = pd.read_csv(docs / "data" / "reproduction_table.csv", comment="#")
+    results = read_results(docs / PLACE)
     page = (docs / "reproduction_table.md").read_text(encoding="utf-8")
-    assert page == table_page(table_cells(kept))
+    assert page == table_page(results, docs)
+    assert "UCB agrees to the cent in 20 of 20 pools." in page
+    assert "| L2+B1 | L1+B1 |" in page
+    moved = results.rows.assign(ucb=results.rows["ucb"] + 0.02)
+    other = table_page(Results(moved, results.origins), docs)
+    assert "UCB agrees to the cent in 0 of 20 pools." in other

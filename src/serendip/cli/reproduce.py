@@ -31,6 +31,14 @@ def reproduce(
     address: Address = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     out: Annotated[Path, typer.Option(help="Where runs and figures are kept.")] = Path("runs"),
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Labels that each run buys, for longer or shorter curves; by default as many as "
+            "in the paper. Runs and figure are kept as NAME-T and the number.",
+        ),
+    ] = None,
     tuned: Annotated[
         bool, typer.Option(help="With pndc: choose the noise level in hindsight, as the paper did.")
     ] = False,
@@ -50,25 +58,32 @@ def reproduce(
 
     Every run is kept in the folder OUT as soon as it ends; a command that was stopped continues
     where it was. `check` compares the figures of a release with their bars and exits with 1 where
-    one falls short; `table` sets the paper's table of real reactions beside ours, cell by cell;
-    `report` writes the pages of results in docs from what is in OUT.
+    one falls short; `table` sets the paper's table of real reactions beside ours, cell by cell, and
+    draws its curves until nothing is left; `report` writes the pages of results in docs from the
+    regrets kept there, after it has taken in those of the runs in OUT.
     """
     from serendip.core.errors import InvalidInput
     from serendip.core.naming import known
     from serendip.engines import Engine
     from serendip.experiments.catalogue import ALIASES, EXPERIMENTS
+    from serendip.experiments.experiment import with_horizon
 
     name = ALIASES.get(name, name)
     if data is not None:
         os.environ["SERENDIP_DATA"] = str(data.resolve())
     where = Engine(engine.value, address=address)
+    if horizon is not None and name in ("table", "check", "report"):
+        raise InvalidInput(f"--horizon goes with an experiment; leave it out of {name!r}.")
     if name == "check":
         _check(out, jobs, where)
         return
     if name == "report":
+        from serendip.cli.reproduce_figures import draw_all
         from serendip.experiments.report import write_report
 
-        for page in write_report(out, Path("docs")):
+        docs = Path("docs")
+        draw_all(out, docs / "figures")
+        for page in write_report(out, docs):
             typer.echo(f"Written: {page}")
         return
     if noise is not None and name != "table":
@@ -83,7 +98,10 @@ def reproduce(
         list(EXPERIMENTS) if known(name, listed, "experiment", "experiments") == "all" else [name]
     )
     for one in names:
-        _run(EXPERIMENTS[one], out, jobs, where, repeats, quick, seed)
+        experiment = EXPERIMENTS[one]
+        if horizon is not None:
+            experiment = with_horizon(experiment, horizon)
+        _run(experiment, out, jobs, where, repeats, quick, seed)
     if name == "all":
         _table(out, jobs, where, None)
 
@@ -97,15 +115,13 @@ def _run(
     quick: bool,
     seed: int,
 ) -> None:
+    from serendip.cli.reproduce_figures import draw_experiment
     from serendip.cli.show import print_table, progress_bar
     from serendip.experiments.experiment import over_pools, run_experiment, summarise
-    from serendip.plots.experiment import experiment_figure
 
     with progress_bar(experiment.name) as progress:
         steps = run_experiment(experiment, out, jobs, repeats, quick, seed, progress, engine)
-    if experiment.pooled:
-        steps = over_pools(steps)
-    summary = summarise(steps)
+    summary = summarise(over_pools(steps) if experiment.pooled else steps)
     summary.to_csv(out / experiment.name / "summary.csv", index=False)
     settings = list(dict.fromkeys(summary["setting"]))
     cells = {(row["policy"], row["setting"]): row for row in summary.to_dict("records")}
@@ -120,20 +136,25 @@ def _run(
     print_table(columns, rows, f"{experiment.title}: regret, {int(summary['runs'].min())} runs")
     typer.echo(f"The paper: {experiment.claim}.")
     picture = out / experiment.name / "figure.png"
-    names = list(experiment.policies)
-    experiment_figure(experiment.title, experiment.parameter, steps, summary, names).savefig(
-        picture
-    )
+    draw_experiment(experiment, steps).savefig(picture)
     typer.echo(f"Figure: {picture}\n")
 
 
 def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -> None:
+    from serendip.cli.reproduce_figures import draw_table
     from serendip.cli.show import print_table, progress_bar
     from serendip.experiments.printed import POLICIES
-    from serendip.experiments.table import TITLES, play_table, table_cells, table_summary
+    from serendip.experiments.table import (
+        TITLES,
+        at_table_steps,
+        play_table,
+        table_cells,
+        table_summary,
+    )
 
     with progress_bar("table") as progress:
-        cells = table_cells(play_table(out, jobs, noise, progress, engine))
+        steps = play_table(out, jobs, noise, progress, engine)
+    cells = table_cells(at_table_steps(steps))
     columns = ["pool", "printed as"]
     for policy in POLICIES[:-1]:
         columns += [f"{policy}: paper", "ours", "z"]
@@ -147,7 +168,12 @@ def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -
         print_table(columns, list(rows.values()), f"{title}: regret, the paper's beside ours")
     for line in table_summary(cells):
         typer.echo(line)
-    typer.echo(f"Every run: {out / 'table' / 'regrets.csv'}\n")
+    if noise is None:
+        for name, figure in draw_table(steps):
+            picture = out / "table" / f"{name}.png"
+            figure.savefig(picture)
+            typer.echo(f"Figure: {picture}")
+    typer.echo("")
 
 
 def _check(out: Path, jobs: int | None, engine: "Engine") -> None:

@@ -23,6 +23,7 @@ EXPERIMENT = Experiment(
     settings=(0.1, 1.0, 5.0, 10.0),
     task=task,
     policies={name: RIVALS[name] for name in NAMES},
+    repeats=60,
     quick_repeats=3,
     claim="ENS above IDS at low noise, below it at high noise",
 )

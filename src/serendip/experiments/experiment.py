@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from serendip.core.protocols import Model, Policy
 from serendip.engines import Engine
 from serendip.environments.world import World
+from serendip.experiments.commit import played_at
 from serendip.experiments.provenance import Unknown, provenance
 from serendip.loop import play
 from serendip.parallel import run_all
@@ -53,6 +54,31 @@ class Experiment:
     """Whether settings read "variant: pool" and are reported as means over the pools."""
     claim: str = ""
     """What the paper says comes out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherHorizon:
+    """A task that goes on for longer, or stops earlier."""
+
+    task: Callable[[Any, int], Task]
+    horizon: int
+
+    def __call__(self, setting: Any, seed: int) -> Task:
+        task = self.task(setting, seed)
+        return replace(task, horizon=min(self.horizon, len(task.world.truth)))
+
+
+def with_horizon(experiment: Experiment, horizon: int) -> Experiment:
+    """The same experiment over another number of labels, at most all there are.
+
+    It has a name of its own, so that its runs stand beside those of the paper's horizon.
+    """
+    return replace(
+        experiment,
+        name=f"{experiment.name}-T{horizon}",
+        title=f"{experiment.title}, T = {horizon}",
+        task=_OtherHorizon(experiment.task, horizon),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +141,9 @@ def run_cell(cell: Cell) -> "DataFrame":
     frame["setting"] = frame["setting"].astype(str)
     frame["budget_regret"] = budget_regret(trace.items, world.truth)
     frame["seconds"] = seconds
+    frame["commit"] = played_at()
     kept = ["experiment", "setting", "policy", "seed", "step", "item", "label", "total"]
-    return frame[[*kept, "regret", "budget_regret", "seconds"]]
+    return frame[[*kept, "regret", "budget_regret", "seconds", "commit"]]
 
 
 def run_experiment(

@@ -74,6 +74,7 @@ def _experiment(task: GraphTask, claim: str) -> Experiment:
         settings=NOISE,
         task=task,
         policies={**policies, **{name: RIVALS[name] for name in names}},
+        repeats=20 if scripted else 60,
         quick_repeats=4,
         claim=claim,
     )

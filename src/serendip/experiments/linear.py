@@ -41,6 +41,7 @@ EXPERIMENT = Experiment(
     settings=DIMENSIONS,
     task=task,
     policies={name: RIVALS[name] for name in NAMES},
+    repeats=60,
     quick_settings=(20, 50),
     claim="IDS < Thompson < UCB with theory's width, at every d",
 )
@@ -52,6 +53,7 @@ PRINTED = Experiment(
     settings=DIMENSIONS,
     task=printed_task,
     policies={**{name: RIVALS[name] for name in NAMES}, "vids": SampleVIDS(n_draws=100)},
+    repeats=60,
     quick_settings=(20,),
     claim="IDS < Thompson < UCB with theory's width, at every d",
 )

@@ -34,6 +34,7 @@ EXPERIMENT = Experiment(
     settings=(20, 50, 100),
     task=task,
     policies={name: RIVALS[name] for name in NAMES},
+    repeats=60,
     quick_repeats=3,
     quick_settings=(20, 50),
     claim="IDS < Thompson < GLM-UCB, at every d",

@@ -49,6 +49,7 @@ EXPERIMENT = Experiment(
         "vids": SampleVIDS(power=3.0),
         **{name: RIVALS[name] for name in NAMES},
     },
+    repeats=60,
     quick_repeats=2,
     quick_settings=(0.1, 1.0),
     claim=CLAIM,

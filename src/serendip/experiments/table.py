@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from serendip.core.errors import InvalidInput
 from serendip.engines import Engine
-from serendip.experiments.experiment import Experiment, Task, final_regrets, run_experiment
+from serendip.experiments.experiment import Experiment, Task, run_experiment
 from serendip.experiments.printed import HORIZONS, POLICIES, RUNS, TABLE, PrintedColumn
 from serendip.experiments.real import reactions
 from serendip.models.linear import LinearModel
+from serendip.policies.greedy import Greedy
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.policies.thompson import Thompson
 from serendip.policies.ucb import UCB
@@ -68,7 +69,7 @@ def sampled_task(setting: str, seed: int) -> Task:
     name, noise = variant.split(", noise ")
     x, world = reactions(name, pool)
     model = LinearModel(x.shape[1], prior_variance=1.0, noise_variance=float(noise) ** 2)
-    return Task(world, model, HORIZONS[name])
+    return Task(world, model, len(world.truth))
 
 
 def ucb_task(setting: str, seed: int) -> Task:
@@ -76,7 +77,7 @@ def ucb_task(setting: str, seed: int) -> Task:
     name, pool = setting.split(": ")
     x, world = reactions(name, pool)
     model = LinearModel(x.shape[1], prior_variance=_UCB_PRIOR, noise_variance=_UCB_NOISE)
-    return Task(world, model, HORIZONS[name])
+    return Task(world, model, len(world.truth))
 
 
 def table_experiments(noise: float | None = None) -> tuple[Experiment, Experiment]:
@@ -89,12 +90,13 @@ def table_experiments(noise: float | None = None) -> tuple[Experiment, Experimen
         raise InvalidInput(f"noise must be a positive standard deviation; got {noise}.")
     sampled: dict[str, Any] = {
         "random": Uniform(), "vids": SampleVIDS(n_draws=1000), "thompson": Thompson(),
+        "greedy": Greedy(),
     }  # fmt: skip
     levels = {name: noise or FITTED[name] for name in TABLE}
     pools = [(name, pool) for name in TABLE for pool in TABLE[name]]
     return (
         Experiment(
-            name="table",
+            name="table" if noise is None else f"table-noise-{noise:g}",
             title="The table of real reactions",
             parameter="pool",
             settings=tuple(f"{name}, noise {levels[name]}: {pool}" for name, pool in pools),
@@ -121,24 +123,34 @@ def play_table(
     progress: Callable[[int, int], None] | None = None,
     engine: Engine | None = None,
 ) -> "DataFrame":
-    """The regret of every run: data, pool, policy, seed, regret; also kept as regrets.csv."""
+    """Every step of every run, to the last candidate."""
     import pandas as pd
 
-    tables = []
-    for experiment in table_experiments(noise):
-        steps = run_experiment(experiment, folder, jobs, progress=progress, engine=engine)
-        final = final_regrets(steps)
-        parts = final["setting"].str.split(": ", n=1)
-        final.insert(0, "data", parts.str[0].str.split(",").str[0])
-        final.insert(1, "pool", parts.str[1])
-        tables.append(final[["data", "pool", "policy", "seed", "regret"]])
-    regrets = pd.concat(tables, ignore_index=True)
-    regrets.to_csv(folder / "table" / "regrets.csv", index=False, float_format="%.6f")
-    return regrets
+    tables = [
+        run_experiment(experiment, folder, jobs, progress=progress, engine=engine)
+        for experiment in table_experiments(noise)
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def by_pool(steps: "DataFrame") -> "DataFrame":
+    """The steps of the table's runs with their data and pool in columns of their own."""
+    parts = steps["setting"].str.split(": ", n=1)
+    return steps.assign(data=parts.str[0].str.split(",").str[0], pool=parts.str[1])
+
+
+def at_table_steps(steps: "DataFrame") -> "DataFrame":
+    """Of the steps of the table's runs those after the last label that the table counts."""
+    steps = by_pool(steps)
+    return steps[steps["step"] == steps["data"].map(HORIZONS)]
 
 
 def table_cells(regrets: "DataFrame") -> list[TableCell]:
-    """Every cell of the table, pool by pool, the paper's figure and ours."""
+    """Every cell of the table, pool by pool, the paper's figure and ours.
+
+    Args:
+        regrets: A row a run: data, pool, policy, regret.
+    """
     grouped = regrets.groupby(["data", "pool", "policy"])["regret"]
     means, deviations = grouped.mean(), grouped.std().fillna(0.0)
     return [

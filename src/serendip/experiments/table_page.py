@@ -1,11 +1,15 @@
 """docs/reproduction_table.md: the paper's table of real reactions beside ours, cell by cell."""
 
-import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from serendip.core.errors import InvalidInput
+from serendip.experiments.pictures import picture_of
 from serendip.experiments.printed import POLICIES, RUNS
-from serendip.experiments.table import FITTED, TITLES, TableCell, table_cells, table_summary
+from serendip.experiments.results import Results
+from serendip.experiments.table import FITTED, TITLES, table_cells, table_summary
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _OPENING = """# The table of real reactions, cell by cell
 
@@ -20,38 +24,30 @@ standard deviation 1, 1000 draws, regret against the recorded labels; mean and, 
 standard deviation over runs. The noise is not printed: standard deviations of {pndc} on PNDC and
 {cncci} on CNCCI fit the printed IDS best, so they were chosen after looking at it. (The public
 script has 1; `serendip reproduce table --noise 1`.) z is the printed mean less ours, in standard
-errors of the difference. The paper's IDS is SampleVIDS, here `vids`.
+errors of the difference. The paper's IDS is SampleVIDS, here `vids`. The regret of every run is in
+[data/reproduction.csv](data/reproduction.csv) ({origin}).
+"""
+
+_CURVES = """
+## The whole horizon
+
+Every policy goes on until nothing is left, as in the paper's supplement; the line marks the step
+that the table counts, and bands are two standard errors over runs. Budget-aware IDS is not shown:
+with a budget for every candidate it has nothing to choose.
+"""
+
+_RESPONSES = """
+## The labels
+
+Yields in each pool, from 0 to 1, with a line at the mean.
 """
 
 
-def write_table_page(runs: Path, docs: Path) -> Path | None:
-    """Writes the page; None where the table was never run.
-
-    The regrets behind it are kept beside the documents, with the commit they are from, so that the
-    page can be written again without them being played again.
-
-    Args:
-        runs: Where `play_table` left its regrets, if it was run.
-        docs: The folder of the documents.
-    """
-    import pandas as pd
-
-    played, kept = runs / "table" / "regrets.csv", docs / "data" / "reproduction_table.csv"
-    if played.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        body = played.read_text(encoding="utf-8")
-        kept.write_text(f"# serendip reproduce table; {_commit()}\n{body}", encoding="utf-8")
-    if not kept.exists():
-        return None
-    page = docs / "reproduction_table.md"
-    page.write_text(table_page(table_cells(pd.read_csv(kept, comment="#"))), encoding="utf-8")
-    return page
-
-
-def table_page(cells: list[TableCell]) -> str:
+def table_page(results: Results, docs: Path) -> str:
     """The page as Markdown."""
-    seeds = {"runs": RUNS, "last": RUNS - 1}
-    lines = [_OPENING.format(**seeds, **FITTED)]
+    cells = table_cells(_regrets(results))
+    origin = results.origins["table"]
+    lines = [_OPENING.format(runs=RUNS, last=RUNS - 1, origin=origin, **FITTED)]
     lines += [f"- {line}" for line in table_summary(cells)]
     for name, title in TITLES.items():
         mine = {(cell.pool, cell.policy): cell for cell in cells if cell.data == name}
@@ -69,21 +65,19 @@ def table_page(cells: list[TableCell]) -> str:
             ucb = mine[pool, "ucb"]
             row += [f"{ucb.column.mean('ucb'):.2f}", f"{ucb.mean:.2f}"]
             lines.append("| " + " | ".join(row) + " |")
+    for kind, text in (("curves", _CURVES), ("responses", _RESPONSES)):
+        pictures = [
+            line
+            for name in TITLES
+            for line in picture_of(f"{kind}-{name}", f"{kind}, {name}", docs)
+        ]
+        lines += [text, *pictures[:-1]] if pictures else []
     return "\n".join(lines) + "\n"
 
 
-def _commit() -> str:
-    """The commit that the runs are from, where this is a working tree."""
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        raise InvalidInput(
-            "The documents are written from a checkout of the project; this is none."
-        ) from None
-    return f"commit {found.stdout.strip()}"
+def _regrets(results: Results) -> "DataFrame":
+    """A row a run: data, pool, policy, regret."""
+    kept = results.of("table")
+    long = kept.melt(["setting", "seed"], POLICIES, "policy", "regret").dropna()
+    named = long["setting"].str.split(": ", expand=True)
+    return long.assign(data=named[0], pool=named[1])

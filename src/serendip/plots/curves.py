@@ -41,12 +41,15 @@ COLOURS = {
 }
 
 
-def new_figure(n_columns: int, n_rows: int = 1) -> "tuple[Figure, list[Axes]]":
-    """A figure of equal panels, with no global state."""
+def new_figure(
+    n_columns: int, n_rows: int = 1, size: tuple[float, float] = (3.9, 3.3)
+) -> "tuple[Figure, list[Axes]]":
+    """A figure of equal panels of a size in inches, with no global state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(3.9 * n_columns, 3.3 * n_rows), dpi=140, layout="constrained")
+    width, height = size
+    figure = Figure(figsize=(width * n_columns, height * n_rows), dpi=140, layout="constrained")
     FigureCanvasAgg(figure)
     axes = np.ravel(figure.subplots(n_rows, n_columns, squeeze=False)).tolist()
     for panel in axes:
@@ -64,6 +67,8 @@ def draw_curves(
     run: str = "seed",
 ) -> None:
     """The mean of a column over runs against the step, with a band of two standard errors."""
+    from matplotlib.ticker import MaxNLocator
+
     for policy in listed(policies):
         mine = steps[steps["policy"] == policy]
         table = mine.pivot_table(index="step", columns=run, values=column).to_numpy()
@@ -76,6 +81,7 @@ def draw_curves(
             panel.fill_between(
                 step, mean - error, mean + error, color=style["color"], alpha=0.15, linewidth=0
             )
+    panel.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10)))
     panel.set_xlabel("labels bought")
 
 
@@ -88,6 +94,11 @@ def leave_random_out_of_scale(panel: "Axes", steps: "DataFrame", column: str) ->
     panel.set_ylim(0, 1.15 * float(last.max()))
 
 
+def setting_title(parameter: str, setting: str) -> str:
+    """What a panel is called; variants name themselves."""
+    return setting if parameter in ("variant", "pool") else f"{parameter} = {setting}"
+
+
 def draw_summary(
     panel: "Axes",
     summary: "DataFrame",
@@ -96,6 +107,8 @@ def draw_summary(
     parameter: str,
 ) -> None:
     """Final regret with error bars against the setting, on a logarithmic scale."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for policy in listed(policies):
         mine = summary[summary["policy"] == policy].set_index("setting")
         rows = [setting for setting in settings if setting in mine.index]
@@ -111,8 +124,12 @@ def draw_summary(
             **_style(policy),
         )
     panel.set_xticks(range(len(settings)), settings)
+    panel.set_xlim(-0.3, len(settings) - 0.7)
     panel.set_xlabel(parameter)
     panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter("{x:g}")
+    panel.yaxis.set_minor_locator(NullLocator())
 
 
 def add_legend(figure: "Figure", panel: "Axes", n_columns: int) -> None:

@@ -10,6 +10,7 @@ from serendip.plots.curves import (
     draw_summary,
     leave_random_out_of_scale,
     new_figure,
+    setting_title,
 )
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ def experiment_figure(
         mine = steps[steps["setting"] == setting]
         draw_curves(panel, mine, "regret", policies)
         leave_random_out_of_scale(panel, mine, "regret")
-        named = setting if parameter == "variant" else f"{parameter} = {setting}"
-        panel.set_title(named, fontsize=10)
+        panel.set_title(setting_title(parameter, setting), fontsize=10)
     panels[0].set_ylabel("cumulative regret")
     draw_summary(panels[-1], summary, settings, policies, parameter)
     panels[-1].set_title("regret at the end", fontsize=10)
