@@ -4,7 +4,8 @@
 
 The 1 is a constant of prior variance s². A grid over the kernels k_j and the noise ratio r carries
 weights proportional to the marginal likelihood, a multivariate t: a draw picks a grid point, then
-s², then a path. Labels are measured in units of their own size, as in the linear model.
+s², then a path. Labels are measured from a zero and in a unit of their own, as in the
+linear model.
 
 Some kernels are given, others have relevances learnt from the labels (`relevance.py`); the weight
 of those is corrected for what was learnt, so that few labels do not buy many settings. Where the
@@ -171,10 +172,7 @@ class GaussianProcessPosterior:
     def _fit(self) -> tuple[Floats, tuple[Fit, ...]]:
         """Weights of the grid by log p(y) = −½ log det A − a log b + …, and what counts of it."""
         model, t = self.model, len(self.y)
-        energy = float(self.y @ self.y)
-        offset, unit = label_scale(
-            float(self.y.sum()), energy, t, constant=True, unit=model.label_unit
-        )
+        offset, unit = label_scale(self.y, constant=True, unit=model.label_unit)
         labels = (self.y - offset) / unit
         noise = np.asarray(model.noise_ratios, dtype=np.float64)
         shape = model.shape + 0.5 * t
