@@ -156,7 +156,7 @@ def _with_a_constant(name):
 @pytest.mark.parametrize("shift", [-1.0, 4.0, 64.0])
 @pytest.mark.parametrize("name", [name for name in _ANY_UNIT if name in PROBLEMS])
 def test_where_labels_have_their_zero_does_not_matter(name, shift, count):
-    """Predictions shift with the labels; of one label, which has no spread, its mean does."""
+    """Predictions shift with the labels; of one label, which has no spread, their mean does."""
     seen, pool = PROBLEMS[name].observed(count)
     model, wide = _with_a_constant(name)
     block = Block(everything(pool).items, wide(everything(pool).x))
@@ -169,7 +169,7 @@ def test_where_labels_have_their_zero_does_not_matter(name, shift, count):
         return posterior.update(moved[-1], stream(0, "update")).moments()(block)
 
     (mean, deviation), (moved_mean, moved_deviation) = told(0.0), told(by)
-    if name == "matrix":  # rounding sends its 40 chains other ways
+    if name == "matrix" and labels.std() > 0:  # rounding sends its 40 chains other ways
         room = 6.0 * np.median(deviation) / np.sqrt(40)
         assert np.median(np.abs(moved_mean - by - mean)) < room
     elif labels.std() > 0:

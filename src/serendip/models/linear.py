@@ -302,7 +302,7 @@ class LinearPosterior:
         return LinearMoments(self.mean, self.covariance, float(width))
 
     def held_out(self) -> HeldOut:
-        """Exact; where scales are unknown, given the unit of the labels."""
+        """Exact; where scales are unknown, given what labels are measured from and in."""
         if self.scale is None:
             (part,) = self.components
             features, noise = self.x * np.sqrt(part.widths), np.array([part.noise])
