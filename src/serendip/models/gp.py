@@ -149,7 +149,7 @@ class GaussianProcessPosterior:
     """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one."""
     fits: tuple[Fit, ...] = ()
     """One for each kernel whose weight counts."""
-    grid: Grid = Grid(0.0, *(np.empty(0),) * 2, *(np.empty((0, 0)),) * 2)
+    grid: Grid = field(default_factory=Grid.empty)
     """All of it."""
 
     def absorb(self, seen: Sequence[Observation]) -> Self:

@@ -119,6 +119,11 @@ class Grid:
     precision: Floats
     """(P, t) diag A⁻¹"""
 
+    @classmethod
+    def empty(cls) -> "Grid":
+        """Before there is any."""
+        return cls(0.0, *(np.empty(0),) * 2, *(np.empty((0, 0)),) * 2)
+
     def held_out(self, y: Floats) -> HeldOut:
         """Every label left out of the mixture in turn, in closed form."""
         if len(y) == 0:
