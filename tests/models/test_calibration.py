@@ -68,9 +68,9 @@ def test_each_label_is_foretold_with_the_weights_of_the_others(seed, t):
     [
         ([], 0.0, 1.0),
         ([2.0], 2.0, 4.0),
-        ([2.0, -1.0], 0.5 - 0.4 * 5.0, 5.0),
+        ([2.0, -1.0], 0.5 - 2 * 1.5, 2 * np.sqrt(5) * 1.5),
         ([0.0, 0.0], 0.0, 1.0),
-        ([100.0, 101.0], 100.5 - 0.4 * 0.5 / 0.3, 0.5 / 0.3),
+        ([100.0, 101.0], 100.5 - 2 * 0.5, np.sqrt(5)),
     ],
 )
 def test_few_labels_are_foretold_by_the_prior(labels, offset, unit):

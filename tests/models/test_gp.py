@@ -76,7 +76,7 @@ def test_weights_are_the_marginal_likelihood():
     x, y, _, rng = problem(2)
     model = GaussianProcessModel(3, kernels=SEVERAL)
     posterior = model.posterior(observations(x, y), rng)
-    measured = (y - y.mean()) / y.std() * 0.3 + 0.4  # as yields lie that the prior is made for
+    measured = ((y - y.mean()) / y.std() + 2.0) * np.sqrt(0.05)  # of root mean square ½
     # y ~ t with 2a degrees of freedom, scale matrix (b/a)(K + 1 + rI): s² integrated out.
     density = [
         [

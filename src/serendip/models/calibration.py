@@ -25,7 +25,7 @@ NOISES = (0.001, 0.004, 0.015, 0.06, 0.2, 0.5, 1.0)
 """σ² in units of the variance of labels."""
 _GRID = np.array(list(product(SLOPES, SPREADS, NOISES)))
 _USUAL_SPREAD = 0.3
-"""Spread of labels in the unit that `label_scale` gives."""
+"""Spread of yields, in the unit that `label_scale` gives: that of labels of which there are few."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

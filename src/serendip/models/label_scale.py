@@ -4,9 +4,10 @@ import numpy as np
 
 from serendip.core.arrays import Floats
 
-# Root mean square and spread of the labels the prior of s² was made for: yields in [0, 1].
-_SIZE, _SPREAD = 0.5, 0.3
-_LEVEL = (_SIZE**2 - _SPREAD**2) ** 0.5
+# The labels the prior of s² was made for: of root mean square ½, as yields in [0, 1] have it, and
+# with their mean two spreads above zero, as where a policy chose them.
+_SIZE, _ABOVE = 0.5, 2.0
+_SPREAD = _SIZE / (1.0 + _ABOVE**2) ** 0.5
 
 _ALIKE = 1e-9
 """Labels that differ less than this, beside their size, are all alike."""
@@ -16,8 +17,9 @@ def label_scale(y: Floats, *, constant: bool, unit: float | None) -> tuple[float
     """Offset and unit of the labels.
 
     With a constant to carry the offset back, labels are measured so that they lie as the prior
-    expects, whatever their zero: with mean 0.4 and spread 0.3. Nothing that is told of them
-    changes but by the same shift and factor. Without one they keep their zero.
+    expects, whatever their zero: with root mean square ½ and their mean two spreads above zero.
+    Nothing that is told of them changes but by the same shift and factor. Without one they keep
+    their zero.
 
     Args:
         y: (t,)
@@ -42,7 +44,7 @@ def scale_of(centre: float, spread: float, *, constant: bool) -> tuple[float, fl
     if spread <= _ALIKE * size:
         return centre, size / _SIZE
     unit = spread / _SPREAD
-    return centre - _LEVEL * unit, unit
+    return centre - _ABOVE * spread, unit
 
 
 def far_apart(y: Floats, unit: float, other: float) -> bool:
