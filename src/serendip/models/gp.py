@@ -33,14 +33,12 @@ from serendip.models.kernel_terms import Levels
 from serendip.models.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import Outlook, ProcessLookahead
-from serendip.models.paths import Company, Path, PathDraws, Sketched
+from serendip.models.paths import Company, Path, PathDraws
 from serendip.models.process import Fit, Grid, mixture_moments
 from serendip.models.relevance import Scale, learnt_kernels
 
 _NEGLIGIBLE = 1e-3
 """Grid points with less weight than this are left out of draws and moments."""
-_TOGETHER = 40
-"""Paths of a kernel that share random features; others have their own, and errors of their own."""
 _MINORITY = 0.1
 """Likewise the least kernels, which have less than this together: each costs a walk of the pool."""
 
@@ -68,9 +66,8 @@ class GaussianProcessModel:
     label_unit: float | None = None
     """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
     percentages. Otherwise it is taken from the labels seen."""
-    n_waves: int = 1024
-    """Random features that a path has for each term without features of its own. They are the same
-    for at most `_TOGETHER` paths, so that the less they are, the fewer share their error."""
+    n_waves: int = 512
+    """Random features that a path has for each term without features of its own."""
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")
@@ -253,19 +250,16 @@ class GaussianProcessPosterior:
         """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise."""
         fit = self.fits[place]
         spread = np.sqrt(fit.rates[grid] / gammas)
+        sketches = fit.kernel.sketches(self.model.n_waves, rng)
         features = fit.kernel.features(self.x)
+        waves = [root * sketch(self.x) for root, sketch in sketches]
         exact = rng.standard_normal((features.shape[1], len(own)))
+        random = [rng.standard_normal((wave.shape[1], len(own))) for wave in waves]
         level = rng.standard_normal(len(own))
         noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(self.y), len(own)))
         drawn = features @ exact + level + noise
-        sketched = []
-        for start in range(0, len(own), _TOGETHER):
-            part = slice(start, min(start + _TOGETHER, len(own)))
-            for root, sketch in fit.kernel.sketches(self.model.n_waves, rng):
-                waves = root * sketch(self.x)
-                weights = rng.standard_normal((waves.shape[1], part.stop - start))
-                drawn[:, part] += waves @ weights
-                sketched.append(Sketched(sketch, part, root * spread[part] * weights))
+        for wave, weights in zip(waves, random, strict=True):
+            drawn += wave @ weights
         turned = (fit.basis.T @ drawn) / (fit.sizes[:, None] + fit.noise[grid])
         pull = fit.pull[grid].T - spread * (fit.basis @ turned)
         return Path(
@@ -273,9 +267,12 @@ class GaussianProcessPosterior:
             fit=place,
             kernel=fit.kernel,
             x=self.x,
-            sketched=tuple(sketched),
+            sketches=tuple(sketch for _, sketch in sketches),
             level=fit.offset + spread * level + pull.sum(axis=0),
             exact=spread * exact + features.T @ pull,
+            random=tuple(
+                root * spread * weights for (root, _), weights in zip(sketches, random, strict=True)
+            ),
             pull=pull,
         )
 

@@ -3,11 +3,10 @@
 A path is a function that can be evaluated anywhere (Wilson et al. 2020): features with weights, and
 a pull from each labelled candidate. Nothing of size n × n arises.
 
-The features are random, and the law of paths is that of the process but for their error. With the
-300 draws of `ids`, 1,024 features and up to 40 draws to each set of them, standard deviations are
-within 4 % and correlations within .08 on PNDC and CNCCI; where one kernel is left and labels have
-taken most of its variance, within 9 % and .17. Means are exact. More features had no less regret
-(docs/models.md).
+The features are random, and all draws of a kernel share them, so the law of paths is that of the
+process but for their error: standard deviations within 4 % and correlations within .09 on PNDC and
+CNCCI; where one kernel is left and labels have taken most of its variance, within 15 % and .3.
+Means are exact. More features found no more (docs/models.md).
 """
 
 from dataclasses import dataclass
@@ -39,22 +38,10 @@ _STEP = 2.0**-30
 
 
 @dataclass(frozen=True, slots=True)
-class Sketched:
-    """ψ(x)ᵀw_i of some of the draws of a path."""
-
-    sketch: Sketch
-    draws: slice
-    """Of the path, those that it is for."""
-    weights: Floats
-    """(F, draws) w"""
-
-
-@dataclass(frozen=True, slots=True)
 class Path:
     """The draws that picked one kernel: f_i(x) = φ(x)ᵀv_i + ψ(x)ᵀw_i + k(x, X)u_i + level_i.
 
-    φ are the features of the exact terms, ψ the sketches of the others, which alone have k; some
-    draws at a time have one of their own.
+    φ are the features of the exact terms, ψ the sketches of the others, which alone have k.
     """
 
     draws: Ints
@@ -64,21 +51,21 @@ class Path:
     kernel: Kernel
     x: Floats
     """(t, d) X"""
-    sketched: tuple[Sketched, ...]
+    sketches: tuple[Sketch, ...]
     level: Floats
     """(m,)"""
     exact: Floats
     """(F, m) v"""
+    random: tuple[Floats, ...]
+    """each (F, m), w"""
     pull: Floats
     """(t, m) u"""
 
     @property
     def size(self) -> Floats:
         """(m,) a scale for the values of each draw, its level apart."""
-        found: Floats = np.abs(self.exact).sum(axis=0) + np.abs(self.pull).sum(axis=0)
-        for one in self.sketched:
-            found[one.draws] += np.abs(one.weights).sum(axis=0)
-        return found
+        parts = (self.exact, *self.random, self.pull)
+        return np.asarray(sum(np.abs(part).sum(axis=0) for part in parts))
 
     def departures(self, x: Floats) -> Floats:
         """(b, m) values less the level."""
@@ -87,9 +74,9 @@ class Path:
     def departures_by(self, x: Floats, features: Floats, near: Floats) -> Floats:
         """(b, m) the same, given φ(x) and k(x, X)."""
         found = features @ self.exact
-        for one in self.sketched:
-            found[:, one.draws] += one.sketch(x) @ one.weights
-        return found + near @ self.pull if self.sketched else found
+        for sketch, weights in zip(self.sketches, self.random, strict=True):
+            found += sketch(x) @ weights
+        return found + near @ self.pull if self.sketches else found
 
     def averaged(self, weights: Floats) -> "Path":
         """Σ weights_i f_i as one path."""
@@ -98,12 +85,10 @@ class Path:
             self.fit,
             self.kernel,
             self.x,
-            tuple(
-                Sketched(one.sketch, slice(0, 1), (one.weights @ weights[one.draws])[:, None])
-                for one in self.sketched
-            ),
+            self.sketches,
             (self.level @ weights)[None],
             (self.exact @ weights)[:, None],
+            tuple((part @ weights)[:, None] for part in self.random),
             (self.pull @ weights)[:, None],
         )
 
