@@ -1,5 +1,7 @@
 """What every model must do; a model joins by adding itself to `worlds.PROBLEMS`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -136,6 +138,45 @@ _ANY_UNIT = (
     "linear-unknown", "sparse-unknown", "matrix", "graph-unknown", "gp", "forest", "auto",
     "estimator", "neural",
 )  # fmt: skip
+
+
+_OWN_LEVEL = tuple(set(PROBLEMS) & set(_ANY_UNIT) - {"linear-unknown", "sparse-unknown"})
+
+
+def _with_a_constant(name):
+    """The model with a level of its own; a linear one has it in a column of ones, the last."""
+    if name in _OWN_LEVEL:
+        return PROBLEMS[name].model, lambda x: x
+    constant = PROBLEMS[name].model.n_features
+    model = replace(PROBLEMS[name].model, n_features=constant + 1, constant_column=constant)
+    return model, lambda x: np.c_[x, np.ones(len(x))]
+
+
+@pytest.mark.parametrize("count", [1, 2, 6])
+@pytest.mark.parametrize("shift", [-1.0, 4.0, 64.0])
+@pytest.mark.parametrize("name", [name for name in _ANY_UNIT if name in PROBLEMS])
+def test_where_labels_have_their_zero_does_not_matter(name, shift, count):
+    """Predictions shift with the labels; of one label, which has no spread, their mean does."""
+    seen, pool = PROBLEMS[name].observed(count)
+    model, wide = _with_a_constant(name)
+    block = Block(everything(pool).items, wide(everything(pool).x))
+    labels = np.concatenate([one.y for one in seen])
+    by = shift * (labels.std() or 1.0)
+
+    def told(by):
+        moved = [Observation(one.item, wide(one.x), one.y + by) for one in seen]
+        posterior = model.posterior(moved[:-1], stream(0, "fit"))
+        return posterior.update(moved[-1], stream(0, "update")).moments()(block)
+
+    (mean, deviation), (moved_mean, moved_deviation) = told(0.0), told(by)
+    if name == "matrix" and labels.std() > 0:  # rounding sends its 40 chains other ways
+        room = 6.0 * np.median(deviation) / np.sqrt(40)
+        assert np.median(np.abs(moved_mean - by - mean)) < room
+    elif labels.std() > 0:
+        np.testing.assert_allclose(moved_deviation, deviation, rtol=1e-5)
+        np.testing.assert_allclose(moved_mean - by, mean, atol=1e-5 * labels.std())
+    elif name in ("linear-unknown", "gp"):
+        np.testing.assert_allclose(moved_mean - by, mean, atol=1e-9 * (1.0 + abs(by)))
 
 
 @pytest.mark.parametrize("name", [name for name in _ANY_UNIT if name in PROBLEMS])

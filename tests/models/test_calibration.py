@@ -67,10 +67,10 @@ def test_each_label_is_foretold_with_the_weights_of_the_others(seed, t):
     ("labels", "offset", "unit"),
     [
         ([], 0.0, 1.0),
-        ([2.0], 0.0, 4.0),
-        ([2.0, -1.0], 0.0, np.sqrt(2.5) / 0.5),
+        ([2.0], 2.0, 4.0),
+        ([2.0, -1.0], 0.5 - 2 * 1.5, 2 * np.sqrt(5) * 1.5),
         ([0.0, 0.0], 0.0, 1.0),
-        ([100.0, 101.0], 100.5, 0.5 / 0.3),
+        ([100.0, 101.0], 100.5 - 2 * 0.5, np.sqrt(5)),
     ],
 )
 def test_few_labels_are_foretold_by_the_prior(labels, offset, unit):
@@ -85,7 +85,7 @@ def test_a_label_that_all_have_seen_is_foretold_by_the_prior():
     unseen[:] = True
     unseen[2, 1:] = False
     found = Calibration.of(x, y, Unseen.of(predictions, unseen), Scale.of(y)).held_out.log_density
-    offset, unit = label_scale(y.sum(), y @ y, 6, constant=True, unit=None)
+    offset, unit = label_scale(y, constant=True, unit=None)
     assert found[2] == pytest.approx(student(3.0, offset, 0.36 * unit).logpdf(y[2]))
     assert np.isfinite(found).all()
 

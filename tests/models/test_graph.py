@@ -6,7 +6,7 @@ from scipy.stats import multivariate_t
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.folds import contenders, optima
-from serendip.models.draws import grouped_summary
+from serendip.models.draws import grouped_summary, sampled_tradeoff
 from serendip.models.graph import GraphModel, adjacency_of
 from serendip.models.graph_scales import GraphScales
 from serendip.pools.dense import DensePool
@@ -65,6 +65,27 @@ def test_independent_nodes_make_the_budget_gain_the_general_formula():
     doubtful = contenders(pool, optima(pool, draws, 2))
     gain = draws.tradeoff(doubtful)(Block(doubtful.items, doubtful.x)).gain
     np.testing.assert_allclose(gain, doubtful.doubt * 4.0 / 2.5)
+
+
+def test_nothing_of_a_level_is_discounted():
+    """Graphs have β = 0, other draws β = ½: the same tables without their graph gain less."""
+    posterior = GraphModel(adjacency_of(5, np.empty((0, 2))), 2.0, 0.5).posterior((), RNG)
+    pool = DensePool(np.arange(5)[:, None])
+    draws = posterior.sample(20_000, RNG)
+    doubtful = contenders(pool, optima(pool, draws, 2))
+    block = Block(doubtful.items, doubtful.x)
+    values = draws.values(block)
+    labels = values.var(axis=1) + 0.5
+
+    def general(beta):
+        above = values - beta * doubtful.thresholds
+        covariance = np.cov(np.concatenate([above, values]), bias=True)[:5, 5:]
+        return doubtful.doubt @ covariance**2 / labels
+
+    graph, plain = draws.tradeoff(doubtful)(block).gain, sampled_tradeoff(draws, doubtful)(block)
+    np.testing.assert_allclose(graph, general(0.0), rtol=0.1)
+    np.testing.assert_allclose(plain.gain, general(0.5), rtol=1e-6)
+    assert np.all(plain.gain < 0.9 * graph)
 
 
 NODES = np.array([0, 1, 2, 1, 1, 3, 0, 5])

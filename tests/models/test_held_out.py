@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
+from scipy.stats import multivariate_t
 from scipy.stats import t as student
 
 from serendip.core.data import HeldOut, Observation
@@ -93,6 +95,29 @@ def test_the_density_is_that_of_the_mixture_of_students():
         width = np.sqrt(fit.rates / fit.shape * spread)
         exact = student.logpdf(y[i], 2 * fit.shape, mean, width)
         assert found.log_density[i] == pytest.approx(exact[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_kernels_too_light_to_be_drawn_from_foretell_too(seed):
+    """p(y_i | y_−i) = p(y) / p(y_−i) of all kernels, by multivariate t densities."""
+    rng = stream(seed, "light kernels")
+    x = rng.standard_normal((12, 3))
+    y = 0.4 + 0.2 * np.sin(2 * x[:, 0]) + 0.05 * rng.standard_normal(12)
+    model = GaussianProcessModel(3, learn=(), label_unit=1.0)
+    posterior = model.posterior(observations(x, y), rng)
+    assert len(posterior.fits) < len(posterior.kernels)
+
+    def evidence(kept):
+        covariances = [
+            0.06 * (kernel.matrix(x[kept], x[kept]) + 1.0 + noise * np.eye(len(kept)))
+            for kernel in posterior.kernels
+            for noise in model.noise_ratios
+        ]
+        return logsumexp([multivariate_t(shape=c, df=3.0).logpdf(y[kept]) for c in covariances])
+
+    everyone = np.arange(12)
+    exact = [evidence(everyone) - evidence(np.delete(everyone, i)) for i in everyone]
+    np.testing.assert_allclose(posterior.held_out().log_density, exact, atol=1e-6)
 
 
 @pytest.mark.parametrize("q", [1, 3, 6, 9])

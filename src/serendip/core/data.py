@@ -103,7 +103,9 @@ class Optima:
 
 
 LEVEL_DISCOUNT = 0.5
-"""β: the part of what a label tells about f_(k) that is no news about who is among the k best."""
+"""β: the part of what a label tells about f_(k) that is no news about who is among the k best.
+
+Graphs alone have β = 0: their nodes are independent, so no label tells of a level of them all."""
 
 
 @dataclass(frozen=True, slots=True)

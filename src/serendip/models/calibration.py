@@ -25,7 +25,7 @@ NOISES = (0.001, 0.004, 0.015, 0.06, 0.2, 0.5, 1.0)
 """σ² in units of the variance of labels."""
 _GRID = np.array(list(product(SLOPES, SPREADS, NOISES)))
 _USUAL_SPREAD = 0.3
-"""Spread of labels in the unit that `label_scale` gives."""
+"""Spread of yields, in the unit that `label_scale` gives: that of labels of which there are few."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class Scale:
         """From (t,) labels; before the first they are taken for yields in [0, 1]."""
         if not len(y):
             return cls(0.0, 2.0 * _USUAL_SPREAD)
-        _, unit = label_scale(float(y.sum()), float(y @ y), len(y), constant=True, unit=None)
+        _, unit = label_scale(y, constant=True, unit=None)
         centre = float(y.mean())
         squares = float(np.sum((y - centre) ** 2)) + 2.0 * (_USUAL_SPREAD * unit) ** 2
         return cls(centre, float(np.sqrt(squares / (len(y) + 2.0))))
@@ -126,7 +126,7 @@ def bounded(x: Floats) -> Floats:
 
 def _by_prior(y: Floats) -> HeldOut:
     """A t with three degrees of freedom, as wide as labels are large."""
-    offset, unit = label_scale(float(y.sum()), float(y @ y), len(y), constant=True, unit=None)
+    offset, unit = label_scale(y, constant=True, unit=None)
     width = 0.36 * unit
     constant = gammaln(2.0) - gammaln(1.5) - 0.5 * np.log(3.0 * np.pi) - np.log(width)
     density = np.asarray(constant - 2.0 * np.log1p(((y - offset) / width) ** 2 / 3.0))

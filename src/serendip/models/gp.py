@@ -4,7 +4,8 @@
 
 The 1 is a constant of prior variance s². A grid over the kernels k_j and the noise ratio r carries
 weights proportional to the marginal likelihood, a multivariate t: a draw picks a grid point, then
-s², then a path. Labels are measured in units of their own size, as in the linear model.
+s², then a path. Labels are measured from a zero and in a unit of their own, as in the
+linear model.
 
 Some kernels are given, others have relevances learnt from the labels (`relevance.py`); the weight
 of those is corrected for what was learnt, so that few labels do not buy many settings. Where the
@@ -33,7 +34,7 @@ from serendip.models.kernels import Group, Kernel, default_kernels, single_colum
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import Outlook, ProcessLookahead
 from serendip.models.paths import Company, Path, PathDraws
-from serendip.models.process import Fit, mixture_moments, process_held_out
+from serendip.models.process import Fit, Grid, mixture_moments
 from serendip.models.relevance import Scale, learnt_kernels
 
 _NEGLIGIBLE = 1e-3
@@ -148,6 +149,8 @@ class GaussianProcessPosterior:
     """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one."""
     fits: tuple[Fit, ...] = ()
     """One for each kernel whose weight counts."""
+    grid: Grid = field(default_factory=Grid.empty)
+    """All of it."""
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
         """The posterior once these observations are taken in; their order does not matter."""
@@ -156,8 +159,8 @@ class GaussianProcessPosterior:
         x = np.concatenate([self.x, *rows])
         y = np.concatenate([self.y, *(one.y for one in seen)])
         grown = replace(self, x=x, y=y, n_labels=self.n_labels + len(seen))
-        weights, fits = grown._fit()
-        return replace(grown, weights=weights, fits=fits)
+        weights, fits, grid = grown._fit()
+        return replace(grown, weights=weights, fits=fits, grid=grid)
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Conjugate: the generator is not used."""
@@ -168,13 +171,10 @@ class GaussianProcessPosterior:
         """Refuses candidates that have other features than the model."""
         features(x, self.model.n_features, "the pool")
 
-    def _fit(self) -> tuple[Floats, tuple[Fit, ...]]:
+    def _fit(self) -> tuple[Floats, tuple[Fit, ...], Grid]:
         """Weights of the grid by log p(y) = −½ log det A − a log b + …, and what counts of it."""
         model, t = self.model, len(self.y)
-        energy = float(self.y @ self.y)
-        offset, unit = label_scale(
-            float(self.y.sum()), energy, t, constant=True, unit=model.label_unit
-        )
+        offset, unit = label_scale(self.y, constant=True, unit=model.label_unit)
         labels = (self.y - offset) / unit
         noise = np.asarray(model.noise_ratios, dtype=np.float64)
         shape = model.shape + 0.5 * t
@@ -185,7 +185,7 @@ class GaussianProcessPosterior:
         )
         kernels = (*given, *chain.from_iterable(learnt))
         evidence = np.empty((len(kernels), len(noise)))
-        found = []
+        found, precision = [], []
         for place, (kernel, correction) in enumerate(kernels):
             sizes, basis = _spectrum(kernel.matrix(self.x, self.x) + 1.0)
             spread = sizes + noise[:, None]
@@ -194,6 +194,7 @@ class GaussianProcessPosterior:
             evidence[place] = correction - 0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
             pull = unit * (turned / spread) @ basis.T
             found.append((kernel, basis, sizes, rate * unit**2, pull))
+            precision.append((1.0 / spread) @ (basis**2).T)
         evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
         weights = np.exp(evidence - logsumexp(evidence))
         kept = (weights > _NEGLIGIBLE) & _major(weights.sum(axis=1))[:, None]
@@ -214,7 +215,14 @@ class GaussianProcessPosterior:
             for place, (kernel, basis, sizes, rates, pull) in enumerate(found)
             if (use := kept[place]).any()
         )
-        return weights, fits
+        grid = Grid(
+            shape=shape,
+            rates=np.concatenate([rates for *_, rates, _ in found]),
+            weights=weights.ravel(),
+            pull=np.concatenate([pull for *_, pull in found]),
+            precision=np.concatenate(precision),
+        )
+        return weights, fits, grid
 
     @property
     def noise_variance(self) -> float:
@@ -278,8 +286,11 @@ class GaussianProcessPosterior:
         return ProcessLookahead(company, self.noise_variance)
 
     def held_out(self) -> HeldOut:
-        """Exact given what was learnt from all labels: relevances, unit, and what counts."""
-        return process_held_out(self.fits, self.y)
+        """Exact given what was learnt from all labels: relevances, and what they are measured in.
+
+        Of all kernels, those too light to be drawn from included.
+        """
+        return self.grid.held_out(self.y)
 
 
 def _major(weights: Floats) -> Array:

@@ -258,7 +258,11 @@ class GraphDraws:
         return NodeSummary(mean, self._shown(spread))
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
-        """g(x) sums p(1 − p) s⁴ / (s² + σ²) over the closed neighbourhood."""
+        """g(x) sums p(1 − p) s⁴ / (s² + σ²) over the closed neighbourhood.
+
+        This is the general gain with β = 0 (`LEVEL_DISCOUNT` is ½): given m, nodes are independent,
+        so what a label tells of one node it tells of no other, and nothing is to be discounted.
+        """
         doubt = np.zeros(len(self.source.mean))
         nodes = np.asarray(contenders.x)[:, 0].astype(np.int64)
         doubt[nodes] = contenders.doubt

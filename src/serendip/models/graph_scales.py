@@ -13,7 +13,7 @@ from serendip.core.arguments import number, numbers
 from serendip.core.arrays import Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
-from serendip.models.label_scale import label_scale
+from serendip.models.label_scale import scale_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,13 @@ class Looks:
         apart = float(((seen.y - fresh[nodes]) ** 2).sum())
         between = float((self.count * share * step**2).sum())
         return Looks(count, self.mean + share * step, self.within + apart + between)
+
+    def scale(self) -> tuple[float, float]:
+        """Offset and unit of all labels."""
+        total = max(1.0, float(self.count.sum()))
+        centre = float(self.count @ self.mean) / total
+        squares = self.within + float(self.count @ (self.mean - centre) ** 2)
+        return scale_of(centre, float(np.sqrt(squares / total)), constant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +91,7 @@ class GraphScales:
         """The grid with its weights; m and τ² are conjugate given r."""
         known = looks.count > 0
         count, total = looks.count[known], float(looks.count.sum())
-        label_sum = float(count @ looks.mean[known])
-        energy = looks.within + float(count @ looks.mean[known] ** 2)
-        offset, unit = label_scale(label_sum, energy, int(total), constant=True, unit=label_unit)
+        offset, unit = looks.scale() if label_unit is None else (0.0, label_unit)
         means, within = (looks.mean[known] - offset) / unit, looks.within / unit**2
         shape = self.shape + 0.5 * total
         fits, evidence = [], []

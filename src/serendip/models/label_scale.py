@@ -1,37 +1,57 @@
-"""What labels are measured from and in, so that their units do not matter."""
+"""What labels are measured from and in, so that neither their zero nor their unit matters."""
 
 import numpy as np
 
-# Root mean square and spread of the labels the prior of s² was made for: yields in [0, 1].
-_SIZE, _SPREAD = 0.5, 0.3
+from serendip.core.arrays import Floats
+
+# The labels the prior of s² was made for: of root mean square ½, as yields in [0, 1] have it, and
+# with their mean two spreads above zero, as where a policy chose them.
+_SIZE, _ABOVE = 0.5, 2.0
+_SPREAD = _SIZE / (1.0 + _ABOVE**2) ** 0.5
+
+_ALIKE = 1e-9
+"""Labels that differ less than this, beside their size, are all alike."""
 
 
-def label_scale(
-    label_sum: float, energy: float, n_rows: int, *, constant: bool, unit: float | None
-) -> tuple[float, float]:
+def label_scale(y: Floats, *, constant: bool, unit: float | None) -> tuple[float, float]:
     """Offset and unit of the labels.
 
-    Labels that lie far from zero for their spread are centred, where there is a constant to
-    carry the centre back; others are left where they are.
+    With a constant to carry the offset back, labels are measured so that they lie as the prior
+    expects, whatever their zero: with root mean square ½ and their mean two spreads above zero.
+    Nothing that is told of them changes but by the same shift and factor. Without one they keep
+    their zero.
 
     Args:
-        label_sum: 1ᵀy.
-        energy: yᵀy.
-        n_rows: How many labels there are.
+        y: (t,)
         constant: Whether the model has a constant term.
-        unit: What labels of the usual size measure, where it is known.
+        unit: What labels of the usual size measure, where it is known; they keep their zero.
     """
     if unit is not None:
         return 0.0, unit
-    if n_rows == 0 or energy == 0.0:
+    if len(y) == 0:
         return 0.0, 1.0
-    centre = label_sum / n_rows
-    size = np.sqrt(energy / n_rows)
-    spread = np.sqrt(max(energy / n_rows - centre**2, 0.0))
-    far = constant and abs(centre) > 3.0 * spread > 1e-6 * size
-    return (centre, float(spread / _SPREAD)) if far else (0.0, float(size / _SIZE))
+    centre = float(y.mean())
+    return scale_of(centre, float(np.sqrt(np.mean((y - centre) ** 2))), constant=constant)
 
 
-def far_apart(unit: float, other: float) -> bool:
-    """Whether chains that measured labels in one unit are no start for the other."""
-    return not 0.25 < unit / other < 4.0
+def scale_of(centre: float, spread: float, *, constant: bool) -> tuple[float, float]:
+    """The same from the mean of the labels and their standard deviation."""
+    size = float(np.hypot(centre, spread))
+    if size == 0.0:
+        return 0.0, 1.0
+    if not constant:
+        return 0.0, size / _SIZE
+    if spread <= _ALIKE * size:
+        return centre, size / _SIZE
+    unit = spread / _SPREAD
+    return centre - _ABOVE * spread, unit
+
+
+def far_apart(y: Floats, unit: float, other: float) -> bool:
+    """Whether chains that measured these labels in one unit are no start for the other.
+
+    A unit of labels that are all alike is of their size alone, which says nothing of their spread.
+    """
+    alike = float(np.ptp(y)) <= _ALIKE * float(np.abs(y).max())
+    room = 1.0 + 1e-6 if alike else 4.0
+    return not 1.0 / room < unit / other < room

@@ -101,11 +101,7 @@ class LinearModel:
             constant_column=self.constant_column,
             label_unit=self.label_unit,
             gram=np.zeros((d, d)),
-            sums=np.zeros(d),
             moment=np.zeros(d),
-            label_sum=0.0,
-            energy=0.0,
-            n_rows=0,
             n_labels=0,
             x=np.empty((0, d)),
             y=np.empty(0),
@@ -164,15 +160,8 @@ class LinearPosterior:
     label_unit: float | None
     gram: Floats
     """XᵀX"""
-    sums: Floats
-    """Xᵀ1"""
     moment: Floats
     """Xᵀy"""
-    label_sum: float
-    """1ᵀy"""
-    energy: float
-    """yᵀy"""
-    n_rows: int
     n_labels: int
     x: Floats
     """(t, d) what has been labelled."""
@@ -182,24 +171,15 @@ class LinearPosterior:
 
     def absorb(self, seen: Sequence[Observation]) -> Self:
         """The posterior once these observations are taken in; their order does not matter."""
-        gram, sums, moment = self.gram, self.sums, self.moment
-        label_sum, energy, rows = self.label_sum, self.energy, self.n_rows
+        gram, moment = self.gram, self.moment
         for one in seen:
             x = features(one.x, len(self.moment), f"item {one.item}")
             gram = gram + x.T @ x
-            sums = sums + x.sum(axis=0)
-            label_sum += float(one.y.sum())
             moment = moment + x.T @ one.y
-            energy += float(one.y @ one.y)
-            rows += len(one.y)
         grown = replace(
             self,
             gram=gram,
-            sums=sums,
             moment=moment,
-            label_sum=label_sum,
-            energy=energy,
-            n_rows=rows,
             n_labels=self.n_labels + len(seen),
             x=np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)]),
             y=np.concatenate([self.y, *(one.y for one in seen)]),
@@ -222,20 +202,19 @@ class LinearPosterior:
             mean = precision.solve(self.moment / part.noise)
             return (Fit(mean, precision, 0.0, 0.0, 1.0, part.noise),)
         offset, unit = self._label_scale()
-        moment = (self.moment - offset * self.sums) / unit
-        energy = self.energy - 2.0 * offset * self.label_sum + self.n_rows * offset**2
-        energy /= unit**2
+        labels, t = (self.y - offset) / unit, len(self.y)
+        moment, energy = self.x.T @ labels, float(labels @ labels)
         fits, evidence = [], []
         for part in self.components:
             precision = Cholesky.of(np.diag(1.0 / part.widths) + self.gram / part.noise)
             mean = precision.solve(moment / part.noise)
             misfit = max(0.0, (energy - float(mean @ moment)) / part.noise)
-            shape = self.scale.shape + 0.5 * self.n_rows
+            shape = self.scale.shape + 0.5 * t
             rate = self.scale.rate + 0.5 * misfit
             evidence.append(
                 -0.5 * np.log(part.widths).sum()
                 - 0.5 * precision.log_determinant
-                - 0.5 * self.n_rows * np.log(part.noise)
+                - 0.5 * t * np.log(part.noise)
                 + self.scale.shape * np.log(self.scale.rate)
                 - shape * np.log(rate)
                 + gammaln(shape)
@@ -250,13 +229,8 @@ class LinearPosterior:
 
     def _label_scale(self) -> tuple[float, float]:
         """What the labels are measured from, and in: so that their units do not matter."""
-        return label_scale(
-            self.label_sum,
-            self.energy,
-            self.n_rows,
-            constant=self.constant_column is not None,
-            unit=self.label_unit,
-        )
+        constant = self.constant_column is not None
+        return label_scale(self.y, constant=constant, unit=self.label_unit)
 
     @property
     def mean(self) -> Floats:
@@ -328,7 +302,7 @@ class LinearPosterior:
         return LinearMoments(self.mean, self.covariance, float(width))
 
     def held_out(self) -> HeldOut:
-        """Exact; where scales are unknown, given the unit of the labels."""
+        """Exact; where scales are unknown, given what labels are measured from and in."""
         if self.scale is None:
             (part,) = self.components
             features, noise = self.x * np.sqrt(part.widths), np.array([part.noise])

@@ -130,9 +130,7 @@ class MatrixPosterior:
             [self.entries, *(self._places(one.x, f"item {one.item}") for one in seen)]
         )
         y = np.concatenate([self.y, *(one.y for one in seen)])
-        offset, unit = label_scale(
-            float(y.sum()), float(y @ y), len(y), constant=True, unit=self.model.label_unit
-        )
+        offset, unit = label_scale(y, constant=True, unit=self.model.label_unit)
         return replace(
             self, entries=entries, y=y, offset=offset, unit=unit, n_labels=self.n_labels + len(seen)
         )
@@ -148,7 +146,7 @@ class MatrixPosterior:
         model, grown = self.model, self.absorb((seen,))
         if not len(self.y):
             return grown.settle(model.sweeps, rng)
-        if far_apart(self.unit, grown.unit):
+        if far_apart(self.y, self.unit, grown.unit):
             chains = prior_chains(self.sides, model.priors, model.n_chains, rng)
             return replace(grown, chains=chains).settle(model.warm_up, rng)
         shift = (self.offset - grown.offset) / grown.unit

@@ -2,6 +2,11 @@
 
 A path is a function that can be evaluated anywhere (Wilson et al. 2020): features with weights, and
 a pull from each labelled candidate. Nothing of size n × n arises.
+
+The features are random, and all draws of a kernel share them, so the law of paths is that of the
+process but for their error: standard deviations within 4 % and correlations within .09 on PNDC and
+CNCCI; where one kernel is left and labels have taken most of its variance, within 15 % and .3.
+Means are exact. More features found no more (docs/models.md).
 """
 
 from dataclasses import dataclass

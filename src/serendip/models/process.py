@@ -102,16 +102,30 @@ def pooled(fits: tuple[Fit, ...], found: Sequence[Seen]) -> tuple[Floats, Floats
     return mean + fits[0].offset, variance
 
 
-def process_held_out(fits: tuple[Fit, ...], y: Floats) -> HeldOut:
-    """Every label left out of the mixture in turn, in closed form."""
-    if len(y) == 0:
-        return HeldOut(np.empty(0), np.empty(0), np.empty(0))
-    spreads = [(fit, 1.0 / (fit.sizes + fit.noise[:, None])) for fit in fits]
-    return student_held_out(
-        y,
-        np.concatenate([fit.pull for fit in fits]),
-        np.concatenate([spread @ (fit.basis**2).T for fit, spread in spreads]),
-        np.concatenate([fit.rates for fit in fits]),
-        fits[0].shape,
-        np.concatenate([fit.weights for fit in fits]),
-    )
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All grid points given the data, also those that weigh too little to be drawn from.
+
+    Without a label they may weigh more, so labels left out need them.
+    """
+
+    shape: float
+    rates: Floats
+    """(P,)"""
+    weights: Floats
+    """(P,)"""
+    pull: Floats
+    """(P, t) A⁻¹y"""
+    precision: Floats
+    """(P, t) diag A⁻¹"""
+
+    @classmethod
+    def empty(cls) -> "Grid":
+        """Before there is any."""
+        return cls(0.0, *(np.empty(0),) * 2, *(np.empty((0, 0)),) * 2)
+
+    def held_out(self, y: Floats) -> HeldOut:
+        """Every label left out of the mixture in turn, in closed form."""
+        if len(y) == 0:
+            return HeldOut(np.empty(0), np.empty(0), np.empty(0))
+        return student_held_out(y, self.pull, self.precision, self.rates, self.shape, self.weights)

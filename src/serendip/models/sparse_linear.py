@@ -73,7 +73,7 @@ class SparseLinearModel:
     """Gibbs sweeps per label."""
     priors: SparsePriors = SparsePriors()
     constant_column: int | None = None
-    """Which feature is a column of ones, if any; it carries the level of labels far from zero."""
+    """Which feature is a column of ones, if any; it carries the level of the labels."""
     label_unit: float | None = None
     """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
     percentages. Otherwise it is taken from the labels seen."""
@@ -106,8 +106,8 @@ class SparseLinearModel:
         """What labels are measured from and in: as they are, beside scales that are given."""
         if self.slab_variance is not None or self.noise_variance is not None:
             return 0.0, 1.0
-        constant, energy = self.constant_column is not None, float((y**2).sum())
-        return label_scale(float(y.sum()), energy, len(y), constant=constant, unit=self.label_unit)
+        constant = self.constant_column is not None
+        return label_scale(y, constant=constant, unit=self.label_unit)
 
     def _prior(self, rng: Generator) -> "SparseChains":
         size, nothing = (self.n_chains, self.n_features), np.empty((self.n_chains, 0))
@@ -157,7 +157,7 @@ class SparseLinearPosterior:
         x, y = np.concatenate([self.x, x]), np.concatenate([self.y, seen.y])
         offset, unit = self.model._label_scale(y)
         grown = replace(self, x=x, y=y, offset=offset, unit=unit, n_labels=self.n_labels + 1)
-        if self.n_labels and far_apart(self.unit, unit):
+        if self.n_labels and far_apart(self.y, self.unit, unit):
             chains = self.model._prior(rng)
             return replace(grown, chains=chains).settle(_ANEW * self.model.sweeps, rng)
         # Chains go on with the same coefficients, measured anew; draws of the prior have no unit.

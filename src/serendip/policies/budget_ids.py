@@ -8,7 +8,8 @@ worth knowing is who belongs to the k best:
 Summed over a run the first is the regret of the paper's eq. 1, exactly (docs/paper_notes.md). In
 the second, β = ½ discounts what all candidates have in common: how good they are on the whole says
 nothing about who is among the best, but a model that must learn its scales needs it too. With
-β = 0 and with β = 1 the regret was larger on one table or another (docs/policies.md).
+β = 0, as graphs have it, and with β = 1 the regret was larger on one table or another
+(docs/policies.md).
 
 What is learnt now can serve the k − 1 labels after this one and no more. So the exponent grows as
 the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
