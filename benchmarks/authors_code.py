@@ -20,21 +20,21 @@ import numpy as np
 from scipy.special import expit
 
 from serendip.core.data import Choice
-from serendip.core.folds import everything
 from serendip.core.likelihood import Bernoulli, Gaussian
+from serendip.core.reductions.folds import everything
 from serendip.core.rng import Purpose, stream
-from serendip.experiments import graph, linear, logistic
-from serendip.loop import play
 from serendip.models.draws import LinearDraws, LogisticDraws, TableDraws, equal_weights
-from serendip.models.graph import GraphDraws, GraphModel
-from serendip.models.linear import LinearModel, LinearMoments
-from serendip.models.logistic import LogisticModel
+from serendip.models.graph.model import GraphDraws, GraphModel
+from serendip.models.linear.logistic import LogisticModel
+from serendip.models.linear.model import LinearModel, LinearMoments
 from serendip.policies.glm_ucb import GLMUCB
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.policies.started import Started
 from serendip.policies.thompson import Thompson
 from serendip.policies.ucb import OFUL, UCB
 from serendip.policies.uniform import Uniform
+from serendip.simulate.experiments import graph, linear, logistic
+from serendip.simulate.loop import play
 
 D = 20
 

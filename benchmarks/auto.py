@@ -17,11 +17,11 @@ import numpy as np
 from serendip.core.data import Observation
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
-from serendip.loop import suggest
-from serendip.models.kernels import single_columns
+from serendip.models.gp.kernels import single_columns
+from serendip.models.table_models import table_model
+from serendip.policies.registry import POLICIES
 from serendip.pools.dense import DensePool
-from serendip.spec import POLICIES
-from serendip.table_models import table_model
+from serendip.simulate.loop import suggest
 
 BARS = {(330, 46, 66): 1.0, (10_000, 59, 200): 5.0, (100_000, 59, 500): 60.0}
 MORE = ((330, 46, 20), (3_300, 46, 66), (10_000, 59, 50), (10_000, 59, 500), (100_000, 59, 200))

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from serendip.models.factors import factors_of
-from serendip.models.kernel_terms import Levels, Radial
-from serendip.parallel import run_all
+from serendip.compute.parallel import run_all
+from serendip.models.gp.factors import factors_of
+from serendip.models.gp.kernel_terms import Levels, Radial
 from suite import BUDGETS, ROWS, tables
 from told import told, with_error
 

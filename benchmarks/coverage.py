@@ -17,11 +17,11 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from serendip.backtest_plans import planned
-from serendip.backtests import backtest
-from serendip.core.folds import everything
+from serendip.compute.parallel import run_all
+from serendip.core.reductions.folds import everything
 from serendip.core.rng import stream
-from serendip.parallel import run_all
+from serendip.simulate.backtests.backtest import backtest
+from serendip.simulate.backtests.plans import planned
 from suite import BUDGETS, columns, tables
 
 EIGHTY = 1.2816

@@ -30,12 +30,12 @@ import numpy as np
 import pandas as pd
 
 import suite
-from serendip.backtests import backtest
 from serendip.campaigns.campaign import Campaign
+from serendip.compute.parallel import run_all
 from serendip.core.rng import stream
-from serendip.environments.demo import demo_pool, demo_yields
-from serendip.framing import Columns
-from serendip.parallel import run_all
+from serendip.problems.framing import Columns
+from serendip.simulate.backtests.backtest import backtest
+from serendip.simulate.environments.demo import demo_pool, demo_yields
 
 SHARES = (0.25, 0.5, 0.75)
 SIMULATED = 12

@@ -22,18 +22,18 @@ from time import perf_counter
 import numpy as np
 import torch
 
+from serendip.compute.device.pool import DevicePool
+from serendip.compute.device.scores import asked, question, survivors
 from serendip.core.data import Observation
-from serendip.core.folds import optima
-from serendip.core.leaders import LeadersFold
+from serendip.core.reductions.folds import optima
+from serendip.core.reductions.leaders import LeadersFold
 from serendip.core.rng import stream
-from serendip.device.pool import DevicePool
-from serendip.device.scores import asked, question, survivors
-from serendip.loop import absorb, suggest
-from serendip.models.linear import LinearModel
+from serendip.models.linear.model import LinearModel
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ratio import PeakTradeoff, RatioScores
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.pools.dense import DensePool
+from serendip.simulate.loop import absorb, suggest
 
 BARS = {10**7: 15.0, 10**8: 100.0}
 """Milliseconds of a SampleVIDS step, d = 64, M = 1024, on one H200."""
@@ -180,7 +180,7 @@ def anatomy(campaign, draws, device):
 
 def run_tests(device):
     """The contract tests, on this device."""
-    tests = Path(__file__).resolve().parents[1] / "tests" / "device"
+    tests = Path(__file__).resolve().parents[1] / "tests" / "compute" / "device"
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)],
         env=os.environ | {"SERENDIP_DEVICE": device}, capture_output=True, text=True, check=False,

@@ -36,11 +36,11 @@ def ask(model, n, d, draws, labels):
     from serendip.core.data import Observation
     from serendip.core.rng import stream
     from serendip.core.threads import one_blas_thread
-    from serendip.loop import suggest
-    from serendip.models.kernels import single_columns
+    from serendip.models.gp.kernels import single_columns
+    from serendip.models.table_models import OWN_CONSTANT, table_model
     from serendip.policies.budget_ids import BudgetIDS
     from serendip.pools.dense import DensePool
-    from serendip.table_models import OWN_CONSTANT, table_model
+    from serendip.simulate.loop import suggest
 
     rng = stream(0, "growth")
     x = rng.standard_normal((n, d), dtype=np.float32)

@@ -16,10 +16,10 @@ import numpy as np
 from naive import naive_run
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
-from serendip.environments.table import table_world
-from serendip.loop import play
-from serendip.models.linear import LinearModel
+from serendip.models.linear.model import LinearModel
 from serendip.policies.sample_vids import SampleVIDS
+from serendip.simulate.environments.table import table_world
+from serendip.simulate.loop import play
 
 BAR = 0.1
 

@@ -33,16 +33,16 @@ import numpy as np  # noqa: E402  (after the cores are chosen, so that BLAS sees
 import peers  # noqa: E402
 from naive import naive_vids  # noqa: E402
 from serendip.core.data import Observation  # noqa: E402
-from serendip.core.folds import optima  # noqa: E402
+from serendip.core.reductions.folds import optima  # noqa: E402
 from serendip.core.rng import stream  # noqa: E402
 from serendip.core.threads import one_blas_thread, spread  # noqa: E402
-from serendip.environments.table import TableOracle  # noqa: E402
-from serendip.loop import absorb, play, suggest  # noqa: E402
-from serendip.models.linear import LinearModel  # noqa: E402
+from serendip.models.linear.model import LinearModel  # noqa: E402
 from serendip.policies.budget_ids import BudgetIDS  # noqa: E402
 from serendip.policies.sample_vids import SampleVIDS  # noqa: E402
-from serendip.pools.bounded import BoundedPool  # noqa: E402
 from serendip.pools.dense import DensePool  # noqa: E402
+from serendip.pools.screening.bounded import BoundedPool  # noqa: E402
+from serendip.simulate.environments.table import TableOracle  # noqa: E402
+from serendip.simulate.loop import absorb, play, suggest  # noqa: E402
 
 MB = 1e6
 

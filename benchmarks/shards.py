@@ -19,8 +19,8 @@ import numpy as np
 
 from serendip import Engine, sharded_pool
 from serendip.core.rng import stream
-from serendip.loop import suggest
 from serendip.policies.budget_ids import BudgetIDS
+from serendip.simulate.loop import suggest
 from step import LABELS, problem
 
 

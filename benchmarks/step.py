@@ -17,12 +17,12 @@ import numpy as np
 from naive import naive_vids
 from serendip.core.data import Observation
 from serendip.core.rng import stream
-from serendip.loop import suggest
-from serendip.models.linear import LinearModel
+from serendip.models.linear.model import LinearModel
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.greedy import Greedy
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.pools.dense import DensePool
+from serendip.simulate.loop import suggest
 
 SIZES = (
     (1_000, 20, 300),

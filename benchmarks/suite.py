@@ -27,11 +27,11 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
-from serendip.backtests import backtest
-from serendip.environments.datasets import load
-from serendip.experiments.real import CNCCI_POOLS, PNDC_POOLS
-from serendip.framing import Columns
-from serendip.parallel import run_all
+from serendip.compute.parallel import run_all
+from serendip.problems.framing import Columns
+from serendip.simulate.backtests.backtest import backtest
+from serendip.simulate.environments.datasets import load
+from serendip.simulate.experiments.real import CNCCI_POOLS, PNDC_POOLS
 
 BUDGETS = {
     "cncci46": 66,

@@ -16,16 +16,16 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from serendip.backtest_plans import planned
-from serendip.core.folds import everything
-from serendip.framing import Columns
-from serendip.label_kinds import LabelKind
-from serendip.loop import play
-from serendip.models.gp import GaussianProcessModel
-from serendip.models.kernel_terms import Levels
-from serendip.models.kernels import Kernel
-from serendip.parallel import run_all
-from serendip.spec import POLICIES
+from serendip.compute.parallel import run_all
+from serendip.core.reductions.folds import everything
+from serendip.models.gp.kernel_terms import Levels
+from serendip.models.gp.kernels import Kernel
+from serendip.models.gp.model import GaussianProcessModel
+from serendip.policies.registry import POLICIES
+from serendip.problems.framing import Columns
+from serendip.problems.label_kinds import LabelKind
+from serendip.simulate.backtests.plans import planned
+from serendip.simulate.loop import play
 from suite import BUDGETS, ROWS, tables
 
 LEAST = 0.002

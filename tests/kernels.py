@@ -32,7 +32,10 @@ _KERNELS = {
 _WIDE = ("AVX512", "X86_V4")
 """What later processors than Haswell have."""
 
-_TESTS = ("tests/contracts", "tests/core", "tests/policies", "tests/pools")
+_TESTS = (
+    *("tests/contracts", "tests/core", "tests/policies", "tests/pools"),
+    *("tests/compute/test_actors.py", "tests/compute/test_processes.py"),
+)
 # Rounding that is added by hand is the same under every kernel.
 _QUICK_TESTS = ("tests/contracts/test_same_choice.py", "-k", "not a_few_units")
 _MARKS = "not statistical and not reproduction and not stress"

@@ -47,8 +47,8 @@ def need_chromium():
 
 def need_data(name):
     """The folder with the files of a data set; skips where one is missing."""
-    from serendip.environments.datasets import DATASETS, find_data_folder
-    from serendip.environments.sources import SOURCES
+    from serendip.simulate.environments.datasets import DATASETS, find_data_folder
+    from serendip.simulate.environments.sources import SOURCES
 
     folder = find_data_folder()
     present = all((folder / path).is_file() for path in DATASETS[name].files)

@@ -25,12 +25,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import serendip
 from campaigns.screens import serendip as typed
 from campaigns.screens import write_pool
-from serendip.campaigns.wire import EVENTS, RETIRED_SETTINGS, SETTINGS
+from serendip.campaigns.log.wire import EVENTS, RETIRED_SETTINGS, SETTINGS
 from serendip.cli import datasets, main
-from serendip.model_names import MODELS
-from serendip.spec import POLICIES
+from serendip.models.registry import MODELS
+from serendip.policies.registry import POLICIES
 from serendip.web.api.router import api, document_of
-from serendip.web.settings import ServeSettings
+from serendip.web.server.settings import ServeSettings
 
 FILE = Path(__file__).with_suffix(".json")
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from serendip.core.data import Scores
 from serendip.core.errors import InvalidInput
-from serendip.core.folds import frontier
-from serendip.core.mixture import two_point
+from serendip.core.reductions.folds import frontier
+from serendip.core.reductions.mixture import two_point
 from serendip.core.rng import priority
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import Shard, ShardedPool, shard_bounds

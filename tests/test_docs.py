@@ -81,7 +81,9 @@ def _lab(tmp_path, monkeypatch):
     monkeypatch.setenv("SERENDIP_WHO", "ann")
     monkeypatch.setenv("COLUMNS", "110")
     monkeypatch.delenv("SERENDIP_STORE", raising=False)
-    with files("serendip").joinpath("bundled/reactions.csv").open("rb") as file:
+    with (
+        files("serendip").joinpath("simulate/environments/bundled/reactions.csv").open("rb") as file
+    ):
         (folder / "reactions.csv").write_bytes(file.read())
     return folder
 

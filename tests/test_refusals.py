@@ -15,17 +15,22 @@ from scipy.sparse import csr_array
 
 import serendip
 from serendip import theory
+from serendip.compute.engines import Engine
 from serendip.core.data import Block
-from serendip.core.folds import optima
-from serendip.engines import Engine
-from serendip.environments.graph import graph_world, random_edges, star_edges, unstructured_world
-from serendip.environments.linear import linear_world, logistic_world
-from serendip.environments.low_rank import low_rank_world
-from serendip.environments.sparse import sparse_world
-from serendip.environments.table import table_world
-from serendip.models.auto import AutoModel, Member
-from serendip.models.graph import adjacency_of
+from serendip.core.reductions.folds import optima
+from serendip.models.graph.model import adjacency_of
+from serendip.models.mixture.auto import AutoModel, Member
 from serendip.pools.product import ProductRows
+from serendip.simulate.environments.graph import (
+    graph_world,
+    random_edges,
+    star_edges,
+    unstructured_world,
+)
+from serendip.simulate.environments.linear import linear_world, logistic_world
+from serendip.simulate.environments.low_rank import low_rank_world
+from serendip.simulate.environments.sparse import sparse_world
+from serendip.simulate.environments.table import table_world
 from serendip.theory import graph_numbers
 
 RNG = serendip.stream(0, "refusals")

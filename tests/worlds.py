@@ -11,24 +11,24 @@ from serendip.core.data import Observation
 from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.protocols import Model, Pool
 from serendip.core.rng import stream
-from serendip.environments.graph import graph_world, random_edges
-from serendip.environments.linear import linear_world, logistic_world
-from serendip.environments.low_rank import low_rank_world
-from serendip.environments.sparse import sparse_world
-from serendip.environments.world import World
-from serendip.models.auto import AutoModel, Member
-from serendip.models.estimator import EstimatorModel
+from serendip.models.ensemble.estimator import EstimatorModel
+from serendip.models.ensemble.forest import ForestModel
+from serendip.models.ensemble.neural import NeuralModel
 from serendip.models.finite import FiniteModel
-from serendip.models.forest import ForestModel
-from serendip.models.gp import GaussianProcessModel
-from serendip.models.graph import GraphModel, adjacency_of
-from serendip.models.linear import LinearModel
-from serendip.models.logistic import LogisticModel
-from serendip.models.low_rank import LowRankModel
-from serendip.models.matrix import MatrixModel
-from serendip.models.neural import NeuralModel
-from serendip.models.sparse_linear import SparseLinearModel
+from serendip.models.gp.model import GaussianProcessModel
+from serendip.models.graph.model import GraphModel, adjacency_of
+from serendip.models.linear.logistic import LogisticModel
+from serendip.models.linear.model import LinearModel
+from serendip.models.linear.sparse import SparseLinearModel
+from serendip.models.matrix.low_rank import LowRankModel
+from serendip.models.matrix.model import MatrixModel
+from serendip.models.mixture.auto import AutoModel, Member
 from serendip.pools.dense import DensePool
+from serendip.simulate.environments.graph import graph_world, random_edges
+from serendip.simulate.environments.linear import linear_world, logistic_world
+from serendip.simulate.environments.low_rank import low_rank_world
+from serendip.simulate.environments.sparse import sparse_world
+from serendip.simulate.environments.world import World
 
 
 @dataclass(frozen=True)

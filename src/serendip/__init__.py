@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from serendip.backtests import Backtest as Backtest
-    from serendip.backtests import backtest as backtest
     from serendip.campaigns.campaign import Campaign as Campaign
+    from serendip.compute.engines import Engine as Engine
+    from serendip.compute.engines import sharded_pool as sharded_pool
     from serendip.core.data import Choice as Choice
     from serendip.core.data import Observation as Observation
     from serendip.core.errors import InvalidInput as InvalidInput
@@ -21,23 +21,17 @@ if TYPE_CHECKING:
     from serendip.core.likelihood import Bernoulli as Bernoulli
     from serendip.core.likelihood import Gaussian as Gaussian
     from serendip.core.rng import stream as stream
-    from serendip.engines import Engine as Engine
-    from serendip.engines import sharded_pool as sharded_pool
-    from serendip.folders.opening import open_folder as open_folder
-    from serendip.framing import Columns as Columns
-    from serendip.loop import play as play
-    from serendip.loop import suggest as suggest
-    from serendip.models.estimator import EstimatorModel as EstimatorModel
+    from serendip.models.ensemble.estimator import EstimatorModel as EstimatorModel
+    from serendip.models.ensemble.forest import ForestModel as ForestModel
+    from serendip.models.ensemble.neural import NeuralModel as NeuralModel
     from serendip.models.finite import FiniteModel as FiniteModel
-    from serendip.models.forest import ForestModel as ForestModel
-    from serendip.models.gp import GaussianProcessModel as GaussianProcessModel
-    from serendip.models.graph import GraphModel as GraphModel
-    from serendip.models.linear import LinearModel as LinearModel
-    from serendip.models.logistic import LogisticModel as LogisticModel
-    from serendip.models.low_rank import LowRankModel as LowRankModel
-    from serendip.models.matrix import MatrixModel as MatrixModel
-    from serendip.models.neural import NeuralModel as NeuralModel
-    from serendip.models.sparse_linear import SparseLinearModel as SparseLinearModel
+    from serendip.models.gp.model import GaussianProcessModel as GaussianProcessModel
+    from serendip.models.graph.model import GraphModel as GraphModel
+    from serendip.models.linear.logistic import LogisticModel as LogisticModel
+    from serendip.models.linear.model import LinearModel as LinearModel
+    from serendip.models.linear.sparse import SparseLinearModel as SparseLinearModel
+    from serendip.models.matrix.low_rank import LowRankModel as LowRankModel
+    from serendip.models.matrix.model import MatrixModel as MatrixModel
     from serendip.policies.budget_ids import BudgetIDS as BudgetIDS
     from serendip.policies.ens import ENS as ENS
     from serendip.policies.glm_ucb import GLMUCB as GLMUCB
@@ -49,36 +43,42 @@ if TYPE_CHECKING:
     from serendip.policies.ucb import UCB as UCB
     from serendip.policies.uniform import Uniform as Uniform
     from serendip.pools.dense import DensePool as DensePool
-    from serendip.pools.mapped import mapped_pool as mapped_pool
     from serendip.pools.sharded import ShardedPool as ShardedPool
+    from serendip.pools.storage.mapped import mapped_pool as mapped_pool
     from serendip.pools.streamed import StreamedPool as StreamedPool
-    from serendip.trace import Trace as Trace
-    from serendip.trace import regret as regret
+    from serendip.problems.folders.opening import open_folder as open_folder
+    from serendip.problems.framing import Columns as Columns
+    from serendip.simulate.backtests.backtest import Backtest as Backtest
+    from serendip.simulate.backtests.backtest import backtest as backtest
+    from serendip.simulate.loop import play as play
+    from serendip.simulate.loop import suggest as suggest
+    from serendip.simulate.trace import Trace as Trace
+    from serendip.simulate.trace import regret as regret
 
 _HOMES = {
-    "serendip.backtests": ("Backtest", "backtest"),
+    "serendip.simulate.backtests.backtest": ("Backtest", "backtest"),
     "serendip.campaigns.campaign": ("Campaign",),
     "serendip.core.data": ("Choice", "Observation"),
     "serendip.core.errors": ("InvalidInput", "SerendipError"),
     "serendip.core.labels": ("Binary", "Continuous", "Ordered"),
     "serendip.core.likelihood": ("Bernoulli", "Gaussian"),
     "serendip.core.rng": ("stream",),
-    "serendip.folders.opening": ("open_folder",),
-    "serendip.engines": ("Engine", "sharded_pool"),
-    "serendip.framing": ("Columns",),
-    "serendip.models.auto": ("AutoModel", "Member"),
-    "serendip.models.estimator": ("EstimatorModel",),
+    "serendip.problems.folders.opening": ("open_folder",),
+    "serendip.compute.engines": ("Engine", "sharded_pool"),
+    "serendip.problems.framing": ("Columns",),
+    "serendip.models.mixture.auto": ("AutoModel", "Member"),
+    "serendip.models.ensemble.estimator": ("EstimatorModel",),
     "serendip.models.finite": ("FiniteModel",),
-    "serendip.models.forest": ("ForestModel",),
-    "serendip.models.gp": ("GaussianProcessModel",),
-    "serendip.models.graph": ("GraphModel",),
-    "serendip.models.linear": ("LinearModel",),
-    "serendip.models.logistic": ("LogisticModel",),
-    "serendip.models.low_rank": ("LowRankModel",),
-    "serendip.models.matrix": ("MatrixModel",),
-    "serendip.models.neural": ("NeuralModel",),
-    "serendip.models.sparse_linear": ("SparseLinearModel",),
-    "serendip.loop": ("play", "suggest"),
+    "serendip.models.ensemble.forest": ("ForestModel",),
+    "serendip.models.gp.model": ("GaussianProcessModel",),
+    "serendip.models.graph.model": ("GraphModel",),
+    "serendip.models.linear.model": ("LinearModel",),
+    "serendip.models.linear.logistic": ("LogisticModel",),
+    "serendip.models.matrix.low_rank": ("LowRankModel",),
+    "serendip.models.matrix.model": ("MatrixModel",),
+    "serendip.models.ensemble.neural": ("NeuralModel",),
+    "serendip.models.linear.sparse": ("SparseLinearModel",),
+    "serendip.simulate.loop": ("play", "suggest"),
     "serendip.policies.budget_ids": ("BudgetIDS",),
     "serendip.policies.ens": ("ENS",),
     "serendip.policies.glm_ucb": ("GLMUCB",),
@@ -89,10 +89,10 @@ _HOMES = {
     "serendip.policies.ucb": ("OFUL", "UCB"),
     "serendip.policies.uniform": ("Uniform",),
     "serendip.pools.dense": ("DensePool",),
-    "serendip.pools.mapped": ("mapped_pool",),
+    "serendip.pools.storage.mapped": ("mapped_pool",),
     "serendip.pools.streamed": ("StreamedPool",),
     "serendip.pools.sharded": ("ShardedPool",),
-    "serendip.trace": ("Trace", "regret"),
+    "serendip.simulate.trace": ("Trace", "regret"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -8,10 +8,10 @@ import pytest
 from campaigns.screens import settings, write_pool
 from serendip.campaigns import Campaign, asking
 from serendip.campaigns.asking import Ask, ask_all
-from serendip.campaigns.chronicle import Answer
 from serendip.campaigns.errors import KeyTaken, NothingLeft, StaleCampaign
-from serendip.campaigns.events import Asked
-from serendip.campaigns.requests import Request
+from serendip.campaigns.log.chronicle import Answer
+from serendip.campaigns.log.events import Asked
+from serendip.campaigns.log.requests import Request
 from serendip.core.errors import InvalidInput
 
 

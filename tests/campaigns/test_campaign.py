@@ -14,11 +14,11 @@ from serendip.campaigns.errors import (
     NothingLeft,
     PoolChanged,
 )
-from serendip.campaigns.events import Asked
-from serendip.campaigns.state import replay
-from serendip.campaigns.store import Store
+from serendip.campaigns.log.events import Asked
+from serendip.campaigns.log.state import replay
+from serendip.campaigns.log.store import Store
 from serendip.core.errors import AlreadyLabelled, InvalidInput, MissingCapability
-from serendip.core.folds import everything
+from serendip.core.reductions.folds import everything
 
 TIME = "2026-03-01T12:00:00+00:00"
 

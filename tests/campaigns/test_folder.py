@@ -11,9 +11,9 @@ from campaigns import screens
 from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.errors import PoolChanged
 from serendip.core.errors import DamagedPool, InvalidInput
-from serendip.folders.importing import TableOptions, import_tables
-from serendip.folders.names import StoredNames
-from serendip.folders.products import make_product
+from serendip.problems.folders.importing import TableOptions, import_tables
+from serendip.problems.folders.names import StoredNames
+from serendip.problems.folders.products import make_product
 
 
 @pytest.fixture(name="truth")
@@ -70,7 +70,7 @@ def test_predictions_of_the_best(truth):
 
 def test_a_pool_too_long_to_list_needs_a_top(truth, monkeypatch):
     _, disk = begun()
-    monkeypatch.setattr("serendip.campaigns.predictions._MOST_LISTED", 50)
+    monkeypatch.setattr("serendip.campaigns.analysis.predictions._MOST_LISTED", 50)
     with pytest.raises(InvalidInput, match=r"60 candidates is too long; .* --top"):
         disk.predict()
     assert len(disk.predict(top=3)) == 3

@@ -13,7 +13,7 @@ import pytest
 from campaigns import screens
 from serendip.campaigns.example import EXAMPLE
 from serendip.campaigns.spec import Settings
-from serendip.environments.demo import demo_pool, demo_yields
+from serendip.simulate.environments.demo import demo_pool, demo_yields
 
 
 def serendip(*arguments, cwd, **environment):

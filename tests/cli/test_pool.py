@@ -13,8 +13,8 @@ import pytest
 
 from campaigns import screens
 from campaigns.screens import serendip
-from folders.tables import contents, mixed_table
 from needs import need_package
+from problems.folders.tables import contents, mixed_table
 
 
 @pytest.fixture(name="lab")

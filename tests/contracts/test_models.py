@@ -7,12 +7,12 @@ import pytest
 
 from serendip.core.data import Block, Observation
 from serendip.core.errors import MissingCapability
-from serendip.core.folds import contenders, everything, optima
 from serendip.core.labels import LARGEST
 from serendip.core.protocols import SupportsLookahead, SupportsMoments, require
+from serendip.core.reductions.folds import contenders, everything, optima
 from serendip.core.rng import stream
-from serendip.models.graph import GraphPosterior
-from serendip.models.logistic import LogisticPosterior
+from serendip.models.graph.model import GraphPosterior
+from serendip.models.linear.logistic import LogisticPosterior
 from serendip.policies.ens import ENS
 from worlds import PROBLEMS
 

@@ -7,7 +7,6 @@ import pytest
 
 from serendip.core.errors import InvalidInput, MissingCapability
 from serendip.core.rng import stream
-from serendip.loop import play, suggest
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ens import ENS
 from serendip.policies.glm_ucb import GLMUCB
@@ -17,6 +16,7 @@ from serendip.policies.sample_vids import SampleVIDS
 from serendip.policies.thompson import Thompson
 from serendip.policies.ucb import OFUL, UCB
 from serendip.policies.uniform import Uniform
+from serendip.simulate.loop import play, suggest
 from worlds import PROBLEMS
 
 POLICIES = {

@@ -5,14 +5,14 @@ import pickle
 import numpy as np
 import pytest
 
-from pools.files import arrow_file, bit_files, bit_matrix, npy_file
+from pools.storage.files import arrow_file, bit_files, bit_matrix, npy_file
 from serendip.core.errors import AlreadyLabelled, InvalidInput
-from serendip.core.folds import everything
-from serendip.pools.bounded import BoundedPool
+from serendip.core.reductions.folds import everything
 from serendip.pools.dense import DensePool
-from serendip.pools.fingerprints import fingerprint_rows
-from serendip.pools.mapped import mapped_pool
 from serendip.pools.product import ProductRows
+from serendip.pools.screening.bounded import BoundedPool
+from serendip.pools.storage.fingerprints import fingerprint_rows
+from serendip.pools.storage.mapped import mapped_pool
 from serendip.pools.streamed import StreamedPool
 from shard_cases import sharded
 

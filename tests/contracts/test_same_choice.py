@@ -10,19 +10,19 @@ import pytest
 
 from contracts.test_policies import PAIRS, POLICIES, fits
 from serendip.core.data import Observation, Scores, Summary, Tradeoff
-from serendip.core.folds import everything, frontier, lowest, optima
 from serendip.core.likelihood import Bernoulli, Gaussian
-from serendip.core.mixture import two_point
+from serendip.core.reductions.folds import everything, frontier, lowest, optima
+from serendip.core.reductions.mixture import two_point
 from serendip.core.rng import priority, stream
-from serendip.loop import suggest
 from serendip.models.finite import FiniteModel
-from serendip.models.gp import GaussianProcessModel
-from serendip.models.linear import LinearModel
-from serendip.models.logistic import LogisticModel
+from serendip.models.gp.model import GaussianProcessModel
+from serendip.models.linear.logistic import LogisticModel
+from serendip.models.linear.model import LinearModel
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ids import IDS
 from serendip.policies.sample_vids import SampleVIDS
 from serendip.pools.dense import DensePool
+from serendip.simulate.loop import suggest
 from shard_cases import TreePool, sharded
 from worlds import PROBLEMS
 

@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
-from serendip.core.folds import optima
 from serendip.core.likelihood import Bernoulli, Gaussian
+from serendip.core.reductions.folds import optima
 from serendip.models.draws import grouped_summary
 from serendip.models.finite import FiniteModel
 from serendip.pools.dense import DensePool

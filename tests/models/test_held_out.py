@@ -10,18 +10,18 @@ from serendip.core.data import HeldOut, Observation
 from serendip.core.errors import MissingCapability
 from serendip.core.protocols import SupportsHeldOut, require
 from serendip.core.rng import stream
-from serendip.models.auto import AutoModel, Member
+from serendip.models.ensemble.forest import ForestModel
 from serendip.models.finite import FiniteModel
-from serendip.models.forest import ForestModel
-from serendip.models.gp import GaussianProcessModel
-from serendip.models.graph import GraphModel, adjacency_of
-from serendip.models.kernels import radial, single_columns
+from serendip.models.gp.kernels import radial, single_columns
+from serendip.models.gp.model import GaussianProcessModel
+from serendip.models.graph.model import GraphModel, adjacency_of
 from serendip.models.left_out import inverses, mixed, refitted, reweighted
-from serendip.models.linear import LinearModel
-from serendip.models.logistic import LogisticModel
-from serendip.models.low_rank import LowRankModel
-from serendip.models.matrix import MatrixModel
-from serendip.models.sparse_linear import SparseLinearModel
+from serendip.models.linear.logistic import LogisticModel
+from serendip.models.linear.model import LinearModel
+from serendip.models.linear.sparse import SparseLinearModel
+from serendip.models.matrix.low_rank import LowRankModel
+from serendip.models.matrix.model import MatrixModel
+from serendip.models.mixture.auto import AutoModel, Member
 from worlds import PROBLEMS
 
 EXACT = {

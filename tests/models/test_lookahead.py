@@ -5,18 +5,18 @@ import pytest
 
 from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput, MissingCapability
-from serendip.core.folds import everything
 from serendip.core.likelihood import Gaussian
+from serendip.core.reductions.folds import everything
 from serendip.core.rng import stream
 from serendip.models import lookahead
-from serendip.models.auto import AutoModel, Member
 from serendip.models.draws import LinearDraws, equal_weights
-from serendip.models.forest import ForestModel
-from serendip.models.gp import GaussianProcessModel
-from serendip.models.kernels import radial, single_columns
-from serendip.models.linear import LinearModel
+from serendip.models.ensemble.forest import ForestModel
+from serendip.models.gp.kernels import radial, single_columns
+from serendip.models.gp.model import GaussianProcessModel
+from serendip.models.linear.model import LinearModel
+from serendip.models.linear.sparse import SparseLinearModel
 from serendip.models.lookahead import MASSES, NODES, LinearLookahead, SampledLookahead
-from serendip.models.sparse_linear import SparseLinearModel
+from serendip.models.mixture.auto import AutoModel, Member
 from serendip.policies.ens import ENS, FutureSum
 from serendip.pools.dense import DensePool
 

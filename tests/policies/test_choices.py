@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from naive import naive_budget_gain, naive_budget_regret, naive_gain, naive_regret, naive_vids
 from serendip.core.data import Block, Observation
-from serendip.core.folds import contenders, everything, optima
 from serendip.core.likelihood import Bernoulli, Gaussian
+from serendip.core.reductions.folds import contenders, everything, optima
 from serendip.core.rng import stream
 from serendip.models.draws import TableDraws, equal_weights, sampled_tradeoff
 from serendip.models.finite import FiniteModel
-from serendip.models.graph import GraphModel, adjacency_of
-from serendip.models.linear import LinearModel
-from serendip.models.logistic import LogisticModel
+from serendip.models.graph.model import GraphModel, adjacency_of
+from serendip.models.linear.logistic import LogisticModel
+from serendip.models.linear.model import LinearModel
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ens import ENS
 from serendip.policies.greedy import Greedy

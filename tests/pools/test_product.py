@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pools.test_mapped import posterior_for
+from pools.storage.test_mapped import posterior_for
 from serendip.core.errors import InvalidInput
-from serendip.core.folds import everything, optima
+from serendip.core.reductions.folds import everything, optima
 from serendip.core.rng import stream
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.pools.dense import DensePool

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from serendip.campaigns.predictions import _WholeFold, best_by_mean
-from serendip.campaigns.reasons import _LevelsFold
+from serendip.campaigns.analysis.predictions import _WholeFold, best_by_mean
+from serendip.campaigns.analysis.reasons import _LevelsFold
 from serendip.core.errors import AlreadyLabelled, InvalidInput
-from serendip.core.folds import contenders, everything, lowest, optima
+from serendip.core.reductions.folds import contenders, everything, lowest, optima
 from serendip.core.rng import stream
-from serendip.loop import play, suggest
-from serendip.models.linear import LinearModel
+from serendip.models.linear.model import LinearModel
 from serendip.policies.batch import choose_batch
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.ens import ENS
@@ -28,6 +27,7 @@ from serendip.policies.uniform import Uniform
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import shard_bounds
 from serendip.pools.sources import ArraySource, FileSource
+from serendip.simulate.loop import play, suggest
 from shard_cases import TreePool, adversarial, mixtures, sharded
 from worlds import PROBLEMS
 

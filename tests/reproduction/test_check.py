@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from serendip.experiments.check import check
+from serendip.simulate.experiments.check import check
 
 pytestmark = pytest.mark.reproduction
 

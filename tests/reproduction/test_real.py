@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from needs import need_data
-from serendip.experiments.experiment import over_pools, run_experiment, summarise
-from serendip.experiments.real import ALL_DESCRIPTORS, AUTHORS, CNCCI, PNDC
+from serendip.simulate.experiments.experiment import over_pools, run_experiment, summarise
+from serendip.simulate.experiments.real import ALL_DESCRIPTORS, AUTHORS, CNCCI, PNDC
 
 pytestmark = pytest.mark.reproduction
 

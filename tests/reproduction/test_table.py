@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from serendip.core.errors import InvalidInput
-from serendip.experiments.experiment import run_experiment
-from serendip.experiments.printed import HORIZONS, POLICIES, TABLE
-from serendip.experiments.real import CNCCI_POOLS, PNDC_POOLS, _table, reactions
-from serendip.experiments.results import PLACE, Results, read_results
-from serendip.experiments.table import (
+from serendip.simulate.experiments.experiment import run_experiment
+from serendip.simulate.experiments.pages.table_page import table_page
+from serendip.simulate.experiments.printed import HORIZONS, POLICIES, TABLE
+from serendip.simulate.experiments.real import CNCCI_POOLS, PNDC_POOLS, _table, reactions
+from serendip.simulate.experiments.results import PLACE, Results, read_results
+from serendip.simulate.experiments.table import (
     at_table_steps,
     table_cells,
     table_experiments,
     table_summary,
 )
-from serendip.experiments.table_page import table_page
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -8,10 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from serendip.experiments import graph
-from serendip.experiments.experiment import run_experiment
-from serendip.experiments.results import PLACE, read_results, refresh_results, write_results
-from serendip.experiments.sentences import CLAIMS
+from serendip.simulate.experiments import graph
+from serendip.simulate.experiments.experiment import run_experiment
+from serendip.simulate.experiments.pages.sentences import CLAIMS
+from serendip.simulate.experiments.results import (
+    PLACE,
+    read_results,
+    refresh_results,
+    write_results,
+)
 
 pytestmark = pytest.mark.reproduction
 

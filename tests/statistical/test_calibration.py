@@ -14,11 +14,11 @@ from scipy.stats import chi2
 
 from serendip.core.data import Block, Observation
 from serendip.core.rng import stream
-from serendip.environments.graph import random_edges
-from serendip.models.graph import GraphModel, adjacency_of
-from serendip.models.graph_scales import GraphScales
-from serendip.models.linear import LinearModel, UnknownScales
-from serendip.models.logistic import LogisticModel
+from serendip.models.graph.model import GraphModel, adjacency_of
+from serendip.models.graph.scales import GraphScales
+from serendip.models.linear.logistic import LogisticModel
+from serendip.models.linear.model import LinearModel, UnknownScales
+from serendip.simulate.environments.graph import random_edges
 
 pytestmark = pytest.mark.statistical
 

@@ -20,10 +20,10 @@ from scipy.stats import ks_2samp, ttest_ind
 
 from serendip.core.arrays import Floats
 from serendip.core.rng import stream
-from serendip.models.low_rank import LowRankModel, LowRankPosterior, NoisePrior
-from serendip.models.matrix import MatrixModel, MatrixPosterior
-from serendip.models.matrix_sweeps import MatrixPriors
-from serendip.models.sparse_linear import SparseLinearModel, SparseLinearPosterior, SparsePriors
+from serendip.models.linear.sparse import SparseLinearModel, SparseLinearPosterior, SparsePriors
+from serendip.models.matrix.low_rank import LowRankModel, LowRankPosterior, NoisePrior
+from serendip.models.matrix.model import MatrixModel, MatrixPosterior
+from serendip.models.matrix.sweeps import MatrixPriors
 
 _FALSE_ALARM = 1e-3
 _N_CASES = 11

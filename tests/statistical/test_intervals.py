@@ -17,9 +17,9 @@ from sklearn.neighbors import KNeighborsRegressor
 from needs import need_package
 from serendip.core.data import Block, Observation
 from serendip.core.rng import stream
-from serendip.models.estimator import EstimatorModel
-from serendip.models.forest import ForestModel
-from serendip.models.neural import NeuralModel
+from serendip.models.ensemble.estimator import EstimatorModel
+from serendip.models.ensemble.forest import ForestModel
+from serendip.models.ensemble.neural import NeuralModel
 
 pytestmark = pytest.mark.statistical
 

@@ -12,9 +12,9 @@ from scipy.special import expit
 
 from serendip.core.data import Block, Observation
 from serendip.core.rng import stream
-from serendip.models.graph import GraphModel, adjacency_of
-from serendip.models.logistic import LogisticModel
-from serendip.models.sparse_linear import SparseLinearModel
+from serendip.models.graph.model import GraphModel, adjacency_of
+from serendip.models.linear.logistic import LogisticModel
+from serendip.models.linear.sparse import SparseLinearModel
 
 pytestmark = pytest.mark.statistical
 

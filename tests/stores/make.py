@@ -28,9 +28,9 @@ import pandas as pd  # noqa: E402
 import sqlalchemy as sa  # noqa: E402
 
 from serendip.campaigns.campaign import Campaign  # noqa: E402
-from serendip.campaigns.results import SEEN_WITH  # noqa: E402
-from serendip.campaigns.store import Store  # noqa: E402
-from serendip.folders.importing import TableOptions, import_tables  # noqa: E402
+from serendip.campaigns.intake.results import SEEN_WITH  # noqa: E402
+from serendip.campaigns.log.store import Store  # noqa: E402
+from serendip.problems.folders.importing import TableOptions, import_tables  # noqa: E402
 from stores.observed import observed  # noqa: E402
 from stores.pools import frame, truth, write_pools  # noqa: E402
 from web.servers import Server, rows  # noqa: E402

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from serendip.campaigns.campaign import Campaign
-from serendip.campaigns.events import Asked
-from serendip.campaigns.store import Store
+from serendip.campaigns.log.events import Asked
+from serendip.campaigns.log.store import Store
 
 
 def observed(store: Store) -> dict[str, Any]:

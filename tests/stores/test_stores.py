@@ -12,12 +12,12 @@ import pytest
 import sqlalchemy as sa
 
 from campaigns.conftest import _new_postgres, _postgres  # noqa: F401  # fixtures
-from serendip.campaigns import wire
 from serendip.campaigns.campaign import Campaign
-from serendip.campaigns.engine import connected
-from serendip.campaigns.events import Told
-from serendip.campaigns.schema import EVENTS
-from serendip.campaigns.store import Store
+from serendip.campaigns.log import wire
+from serendip.campaigns.log.engine import connected
+from serendip.campaigns.log.events import Told
+from serendip.campaigns.log.schema import EVENTS
+from serendip.campaigns.log.store import Store
 from stores import make
 from stores.observed import observed
 from web.servers import Server

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from serendip.core.errors import InvalidInput
-from serendip.framing import Columns, frame_problem
-from serendip.models.matrix import MatrixModel
+from serendip.models.matrix.model import MatrixModel
+from serendip.problems.framing import Columns, frame_problem
 from serendip.tables.lines import TableLines
 
 FRAME = pd.DataFrame(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from serendip.core.errors import InvalidInput
-from serendip.environments.graph import complete_edges, random_edges, star_edges
-from serendip.models.graph import adjacency_of
+from serendip.models.graph.model import adjacency_of
+from serendip.simulate.environments.graph import complete_edges, random_edges, star_edges
 from serendip.theory.graph_numbers import (
     Certified,
     clique_cover_number,

@@ -9,19 +9,19 @@ from hypothesis.extra.numpy import arrays
 from serendip import theory
 from serendip.core.data import Choice, Observation
 from serendip.core.errors import InvalidInput, MissingCapability
-from serendip.core.folds import optima
 from serendip.core.likelihood import Bernoulli, Gaussian
-from serendip.core.mixture import two_point
+from serendip.core.reductions.folds import optima
+from serendip.core.reductions.mixture import two_point
 from serendip.core.rng import stream
-from serendip.environments.linear import linear_world
-from serendip.loop import play
 from serendip.models.finite import FiniteModel
-from serendip.models.linear import LinearModel
+from serendip.models.linear.model import LinearModel
 from serendip.policies.ids import IDS
 from serendip.policies.thompson import Thompson
 from serendip.policies.uniform import Uniform
 from serendip.pools.dense import DensePool
-from serendip.trace import Step, Trace
+from serendip.simulate.environments.linear import linear_world
+from serendip.simulate.loop import play
+from serendip.simulate.trace import Step, Trace
 
 positive = st.floats(1e-3, 1e3)
 

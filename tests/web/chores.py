@@ -5,7 +5,7 @@ import signal
 import time
 
 from serendip.core.errors import InvalidInput
-from serendip.web.lanes import report
+from serendip.web.server.lanes import report
 
 
 def double(x):

@@ -14,7 +14,7 @@ import pytest
 
 from serendip.campaigns import Campaign
 from serendip.campaigns.doctor import examine
-from serendip.campaigns.events import Asked, Corrected, Told
+from serendip.campaigns.log.events import Asked, Corrected, Told
 from web.crowd import crowd
 from web.loops import run
 from web.servers import Server, begin

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from serendip.campaigns.campaign import Campaign as Campaign
+    from serendip.campaigns.log.store import Store as Store
     from serendip.campaigns.spec import Settings as Settings
-    from serendip.campaigns.store import Store as Store
 
 _HOME_OF = {
     "Campaign": "serendip.campaigns.campaign",
     "Settings": "serendip.campaigns.spec",
-    "Store": "serendip.campaigns.store",
+    "Store": "serendip.campaigns.log.store",
 }
 
 __all__ = sorted(_HOME_OF)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -5,29 +5,31 @@ is checked that all of it is still free; where somebody else was faster it is co
 end while they wait.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from serendip.campaigns.chronicle import Answers, Chronicle, Command
 from serendip.campaigns.deeds import now
 from serendip.campaigns.errors import NothingLeft, StaleCampaign
-from serendip.campaigns.events import Asked, Event, Proposal
+from serendip.campaigns.log.chronicle import Answers, Chronicle, Command
+from serendip.campaigns.log.events import Asked, Event, Proposal
+from serendip.campaigns.log.requests import Request
+from serendip.campaigns.log.store import Store
 from serendip.campaigns.proposing import nothing_left, proposals
-from serendip.campaigns.requests import Request
+from serendip.compute.engines import Engine
 from serendip.core.arguments import whole
 from serendip.core.errors import InvalidInput
-from serendip.engines import Engine
 
 if TYPE_CHECKING:
-    from serendip.campaigns.campaign import Campaign
     from serendip.campaigns.problem import Problem
 
 _ATTEMPTS = 2
 """How often the computation may be overtaken before others have to wait for it."""
 
 Items = list[str]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,43 @@ class Ask:
             raise InvalidInput(f"Ask for at least one candidate; got {self.count}.")
 
 
+class Askable(Protocol):
+    """What asking needs of a campaign."""
+
+    @property
+    def name(self) -> str:
+        """As its store knows it."""
+        ...
+
+    @property
+    def store(self) -> Store:
+        """Where its log is kept."""
+        ...
+
+    @property
+    def chronicle(self) -> Chronicle:
+        """The log with all that it implies, as far as was read."""
+        ...
+
+    @property
+    def problem(self) -> "Problem":
+        """Features and model."""
+        ...
+
+    def refresh(self) -> None:
+        """Takes in what others have written."""
+        ...
+
+    def record(self, plan: Callable[[Chronicle], Sequence[Command[T]]]) -> Answers[T]:
+        """Carries out commands while nobody else writes."""
+        ...
+
+
 class Overtaken(Exception):
     """Somebody else took a candidate first; nothing was recorded."""
 
 
-def ask_all(
-    campaign: "Campaign", asks: Sequence[Ask], engine: Engine | None = None
-) -> Answers[Items]:
+def ask_all(campaign: Askable, asks: Sequence[Ask], engine: Engine | None = None) -> Answers[Items]:
     """The candidates that each ask gets, recorded; an answer's version is that of its event.
 
     Fewer come where less is left, and nothing to those who asked last.
@@ -72,7 +104,7 @@ def ask_all(
         return _asked(campaign, problem, asks)
 
 
-def _asked(campaign: "Campaign", problem: "Problem", asks: Sequence[Ask]) -> Answers[Items]:
+def _asked(campaign: Askable, problem: "Problem", asks: Sequence[Ask]) -> Answers[Items]:
     for _ in range(_ATTEMPTS):
         campaign.refresh()
         fresh = _fresh(campaign, asks)
@@ -91,12 +123,13 @@ def _asked(campaign: "Campaign", problem: "Problem", asks: Sequence[Ask]) -> Ans
         ) from None
 
 
-def _fresh(campaign: "Campaign", asks: Sequence[Ask]) -> list[bool]:
+def _fresh(campaign: Askable, asks: Sequence[Ask]) -> list[bool]:
     """Which asks are no repetition of another, earlier or among these."""
     requests = [one.request for one in asks]
     keys = [request.key for request in requests if request is not None]
     known = campaign.store.answered(campaign.name, keys)
-    log, state, seen, fresh = campaign.log, campaign.state, set[str](), list[bool]()
+    log, state = campaign.chronicle.log, campaign.chronicle.state
+    seen, fresh = set[str](), list[bool]()
     for request in requests:
         key = None if request is None else request.key
         found = known.get(key or "")

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
-from serendip.campaigns.events import Created, KnownLabel
-from serendip.campaigns.pool_file import keep_snapshot, read_candidates, reference
-from serendip.campaigns.problem import Problem, first_choice
-from serendip.campaigns.results import (
+from serendip.campaigns.intake.results import (
     Outcome,
     close,
     id_column,
@@ -17,12 +14,15 @@ from serendip.campaigns.results import (
     read_results,
     results_table,
 )
+from serendip.campaigns.log.events import Created, KnownLabel
+from serendip.campaigns.log.store import Store
+from serendip.campaigns.pool_file import keep_snapshot, read_candidates, reference
+from serendip.campaigns.problem import Problem, first_choice
 from serendip.campaigns.spec import Settings
-from serendip.campaigns.store import Store
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
 from serendip.core.text import checked_text
-from serendip.folders.opening import PoolFolder
+from serendip.problems.folders.opening import PoolFolder
 from serendip.tables import CURRENT
 
 _MOST_KNOWN = 100_000

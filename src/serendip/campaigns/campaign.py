@@ -10,11 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from serendip.campaigns.candidates import Candidates
-from serendip.campaigns.chronicle import Answers, Chronicle, Command, one_of, record
 from serendip.campaigns.deeds import acting, moved, now, rebudgeted
-from serendip.campaigns.events import Asked, Entry, Event
-from serendip.campaigns.pool_file import load, own_files, unchanged
-from serendip.campaigns.results import (
+from serendip.campaigns.intake.results import (
     Decision,
     Outcome,
     decide,
@@ -22,10 +19,13 @@ from serendip.campaigns.results import (
     read_results,
     results_table,
 )
+from serendip.campaigns.log.chronicle import Answers, Chronicle, Command, one_of, record
+from serendip.campaigns.log.events import Asked, Entry, Event
+from serendip.campaigns.log.state import State
+from serendip.campaigns.log.store import Store
+from serendip.campaigns.log.wire import SETTINGS
+from serendip.campaigns.pool_file import load, own_files, unchanged
 from serendip.campaigns.spec import Settings
-from serendip.campaigns.state import State
-from serendip.campaigns.store import Store
-from serendip.campaigns.wire import SETTINGS
 from serendip.core.arguments import whole
 from serendip.core.rng import Purpose, stream
 from serendip.core.text import checked_line
@@ -34,11 +34,11 @@ from serendip.core.threads import one_blas_thread
 if TYPE_CHECKING:
     import pandas as pd
 
-    from serendip.campaigns.exports import Status
-    from serendip.campaigns.forecast import Forecast
+    from serendip.campaigns.analysis.forecast import Forecast
+    from serendip.campaigns.analysis.view import CampaignView
+    from serendip.campaigns.output.exports import Status
     from serendip.campaigns.problem import Problem
-    from serendip.campaigns.view import CampaignView
-    from serendip.engines import Engine
+    from serendip.compute.engines import Engine
 
 T = TypeVar("T")
 
@@ -169,7 +169,7 @@ class Campaign:
 
     def proposed(self, version: int) -> "pd.DataFrame":
         """What the ask that is this event of the log got."""
-        from serendip.campaigns.exports import proposal_table
+        from serendip.campaigns.output.exports import proposal_table
 
         event = self.log[version - 1].event
         asked = event.proposals if isinstance(event, Asked) else ()
@@ -177,7 +177,7 @@ class Campaign:
 
     def pending(self) -> "pd.DataFrame":
         """The proposals that wait for a result, as `ask` gave them."""
-        from serendip.campaigns.exports import proposal_table
+        from serendip.campaigns.output.exports import proposal_table
 
         self.refresh()
         waiting = tuple(self.state.pending.values())
@@ -257,7 +257,7 @@ class Campaign:
 
     def predict(self, top: int | None = None) -> "pd.DataFrame":
         """Every candidate with what is expected of it, or the `top` best by that, best first."""
-        from serendip.campaigns.predictions import predictions
+        from serendip.campaigns.analysis.predictions import predictions
 
         top = None if top is None else whole("top", top, 1)
         with one_blas_thread():
@@ -268,16 +268,16 @@ class Campaign:
 
     def forecast(self) -> "Forecast":
         """What the budget will bring, and whether to stop."""
-        from serendip.campaigns.forecast import forecast
+        from serendip.campaigns.analysis.forecast import forecast
 
         with one_blas_thread():
             return forecast(self.view(), self._rng(Purpose.FORECAST))
 
     def report(self) -> str:
         """A self-contained HTML page."""
-        from serendip.campaigns.forecast import forecast
-        from serendip.campaigns.report import html_report
-        from serendip.campaigns.words import in_words
+        from serendip.campaigns.analysis.forecast import forecast
+        from serendip.campaigns.output.report import html_report
+        from serendip.campaigns.output.words import in_words
 
         view = self.view()
         words = [in_words(entry, self.state.undone) for entry in self.log]
@@ -287,14 +287,14 @@ class Campaign:
 
     def status(self) -> "Status":
         """The campaign in figures; the pool is not read."""
-        from serendip.campaigns.exports import status_of
+        from serendip.campaigns.output.exports import status_of
 
         self.refresh()
         return status_of(self.name, str(self.store), self.log, self.state)
 
     def export(self, what: str = "results") -> "pd.DataFrame":
         """A table of the campaign: results, pending, predictions or events."""
-        from serendip.campaigns.exports import event_table, result_table
+        from serendip.campaigns.output.exports import event_table, result_table
         from serendip.core.naming import known
 
         self.refresh()

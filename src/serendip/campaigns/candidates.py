@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from serendip.core.protocols import Names
-    from serendip.folders.names import NameList
-    from serendip.folders.opening import PoolFolder
+    from serendip.problems.folders.names import NameList
+    from serendip.problems.folders.opening import PoolFolder
 
 
 _COMPARED = 50_000

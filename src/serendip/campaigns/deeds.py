@@ -5,9 +5,9 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from serendip.campaigns.events import Moved, Rebudgeted
+from serendip.campaigns.log.events import Moved, Rebudgeted
+from serendip.campaigns.log.state import State
 from serendip.campaigns.pool_file import reference
-from serendip.campaigns.state import State
 from serendip.core.arguments import whole
 from serendip.core.errors import InvalidInput
 from serendip.core.text import checked_line, escaped

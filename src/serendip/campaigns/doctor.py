@@ -10,9 +10,9 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from serendip.campaigns.campaign import Campaign
-from serendip.campaigns.engine import connected, patiently
-from serendip.campaigns.schema import HEAD
-from serendip.campaigns.store import Store
+from serendip.campaigns.log.engine import connected, patiently
+from serendip.campaigns.log.schema import HEAD
+from serendip.campaigns.log.store import Store
 from serendip.core.errors import SerendipError
 
 _LITTLE_SPACE = 100 * 2**20

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
 from serendip.campaigns.errors import PoolChanged
-from serendip.campaigns.events import FileRef
+from serendip.campaigns.log.events import FileRef
+from serendip.campaigns.log.state import State
 from serendip.campaigns.spec import Settings
-from serendip.campaigns.state import State
 from serendip.core.errors import InvalidInput
 from serendip.core.text import checked_text
-from serendip.folders.manifest import MANIFEST
+from serendip.problems.folders.manifest import MANIFEST
 from serendip.tables import CURRENT, read_table
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def load(
 def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Candidates:
     """The candidates in a table, read by the rules that the campaign began with, or in a folder."""
     if path.is_dir():
-        from serendip.folders.opening import open_folder
+        from serendip.problems.folders.opening import open_folder
 
         return FolderCandidates(open_folder(path))
     names = (settings.id, *settings.frame_columns.names)

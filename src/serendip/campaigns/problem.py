@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import Generator
 
+from serendip.campaigns.analysis.view import CampaignView, Measured
 from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
+from serendip.campaigns.log.state import State
 from serendip.campaigns.spec import Settings
-from serendip.campaigns.state import State
-from serendip.campaigns.view import CampaignView, Measured
+from serendip.compute.engines import Engine, executor_on
 from serendip.core.data import Choice, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
 from serendip.core.protocols import Model, Pool, Posterior
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
-from serendip.engines import Engine, executor_on
-from serendip.folder_framing import frame_folder
-from serendip.framing import frame_problem
-from serendip.label_kinds import LabelMap
-from serendip.loop import suggest
 from serendip.policies.batch import pretended
+from serendip.policies.registry import policy_named
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import Executor, ShardedPool
 from serendip.pools.sources import ArraySource, RowsSource, Source
 from serendip.pools.streamed import StreamedPool
-from serendip.spec import policy_named
+from serendip.problems.folder_framing import frame_folder
+from serendip.problems.framing import frame_problem
+from serendip.problems.label_kinds import LabelMap
+from serendip.simulate.loop import suggest
 
 if TYPE_CHECKING:
-    from serendip.device.pool import DeviceMemory
+    from serendip.compute.device.pool import DeviceMemory
 
 _TASTE = 1000
 """Candidates that policy and model are tried on before a campaign begins on a pool folder."""
@@ -67,7 +67,7 @@ class Problem:
         if settings.smiles is None:
             framed = frame_problem(frame, spec, not_features, candidates.ids, candidates.rules)
         else:
-            from serendip.campaigns.molecules import frame_molecules
+            from serendip.problems.molecule_framing import frame_molecules
 
             framed = frame_molecules(frame, spec, not_features, candidates.ids, settings.smiles)
         labels = settings.label_map(framed.unit_labels)
@@ -88,7 +88,7 @@ class Problem:
         left = replace(self.whole, removed=gone)
         if self.memory is None:
             return left
-        from serendip.device.pool import DevicePool
+        from serendip.compute.device.pool import DevicePool
 
         return DevicePool(left, self.memory)
 
@@ -97,7 +97,7 @@ class Problem:
         """The same problem, its pool where the engine computes, until the end of the context."""
         whole = self.whole
         if engine.name == "gpu":
-            from serendip.device.pool import DeviceMemory
+            from serendip.compute.device.pool import DeviceMemory
 
             yield replace(self, memory=DeviceMemory(whole))
             return

@@ -1,10 +1,10 @@
 """The next batch: what to propose, and why."""
 
+from serendip.campaigns.analysis.reasons import reasons
 from serendip.campaigns.errors import NothingLeft
-from serendip.campaigns.events import Proposal
+from serendip.campaigns.log.events import Proposal
+from serendip.campaigns.log.state import State
 from serendip.campaigns.problem import Problem
-from serendip.campaigns.reasons import reasons
-from serendip.campaigns.state import State
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from serendip.campaigns.errors import StoreDamaged
-from serendip.campaigns.wire import SETTINGS, todays
+from serendip.campaigns.log.wire import SETTINGS, todays
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Labels
-from serendip.label_kinds import LabelKind, LabelMap
-from serendip.model_names import usual_model
+from serendip.models.registry import usual_model
+from serendip.problems.label_kinds import LabelKind, LabelMap
 
 if TYPE_CHECKING:
-    from serendip.framing import Columns
+    from serendip.problems.framing import Columns
 
 _NAME = re.compile(r"[^\W_][\w .+-]{0,79}", re.UNICODE)
 
@@ -133,7 +133,7 @@ class Settings:
     @property
     def frame_columns(self) -> "Columns":
         """What the columns of the pool are to the model."""
-        from serendip.framing import Columns
+        from serendip.problems.framing import Columns
 
         return Columns(
             model=self.model,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from serendip.campaigns.events import (
+from serendip.campaigns.log.events import (
     Asked,
     Corrected,
     Entry,
@@ -14,8 +14,8 @@ from serendip.campaigns.events import (
     Undone,
     Withdrawn,
 )
-from serendip.campaigns.state import State
-from serendip.campaigns.words import in_words
+from serendip.campaigns.log.state import State
+from serendip.campaigns.output.words import in_words
 from serendip.core.errors import InvalidInput
 
 _RESULTS = (Told, Failed, Excluded, Corrected)

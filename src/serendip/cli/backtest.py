@@ -28,8 +28,8 @@ from serendip.cli.table_options import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from serendip.backtests import Backtest
-    from serendip.folders.opening import PoolFolder
+    from serendip.problems.folders.opening import PoolFolder
+    from serendip.simulate.backtests.backtest import Backtest
 
 
 class Missing(StrEnum):
@@ -89,10 +89,10 @@ def backtest(
     form: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.table,
 ) -> None:
     """Replay a labelled table: what would each policy have found, and how soon?"""
-    from serendip.backtests import backtest as run
     from serendip.cli.show import progress_bar
-    from serendip.engines import Engine
-    from serendip.framing import Columns
+    from serendip.compute.engines import Engine
+    from serendip.problems.framing import Columns
+    from serendip.simulate.backtests.backtest import backtest as run
     from serendip.tables import read_table
 
     where = Engine(engine.value, address=address)
@@ -109,7 +109,7 @@ def backtest(
     )
     frame: pd.DataFrame | PoolFolder
     if table.is_dir():
-        from serendip.folders.opening import open_folder
+        from serendip.problems.folders.opening import open_folder
 
         frame = open_folder(table)
     else:
@@ -136,7 +136,7 @@ def backtest(
             progress=progress,
         )
     if out is not None:
-        from serendip.backtest_files import write_backtest
+        from serendip.simulate.backtests.files import write_backtest
 
         for path in write_backtest(result, table.name, label, out):
             typer.echo(f"Written: {path}", err=True)
@@ -149,8 +149,8 @@ def backtest(
 
 
 def _print(result: "Backtest") -> None:
-    from serendip.backtest_files import difference_rows, repeats_of, summary_rows
     from serendip.cli.show import print_table
+    from serendip.simulate.backtests.files import difference_rows, repeats_of, summary_rows
 
     for note in result.notes:
         typer.echo(f"Note: {note}")

@@ -15,8 +15,8 @@ def backup(
     store: StoreOption = None,
 ) -> None:
     """Copy the whole store into one file, while others use it; every hash is checked."""
-    from serendip.campaigns.backup import back_up
-    from serendip.campaigns.store import Store
+    from serendip.campaigns.log.backup import back_up
+    from serendip.campaigns.log.store import Store
 
     made = back_up(Store.open(store), file)
     typer.echo(f"Written: {file}, {made}.")
@@ -30,7 +30,7 @@ def restore(
     store: StoreOption = None,
 ) -> None:
     """Put a backup into a store that is new or empty, SQLite or PostgreSQL."""
-    from serendip.campaigns.backup import restore as restored
+    from serendip.campaigns.log.backup import restore as restored
     from serendip.campaigns.pool_file import located
 
     place, made = restored(file, store)

@@ -133,8 +133,8 @@ def init(
 
 
 def _write_example(file: Path) -> None:
-    from serendip.campaigns.cells import check_place, write_text
     from serendip.campaigns.example import EXAMPLE
+    from serendip.campaigns.output.cells import check_place, write_text
 
     check_place(file, force=False)
     write_text(EXAMPLE, file)
@@ -163,9 +163,9 @@ def ask(
 ) -> None:
     """Propose what to measure next; the file is for the results, too."""
     from serendip.campaigns.campaign import Campaign
-    from serendip.campaigns.cells import check_free, write_table
+    from serendip.campaigns.output.cells import check_free, write_table
+    from serendip.compute.engines import Engine
     from serendip.core.errors import InvalidInput
-    from serendip.engines import Engine
 
     where = Engine(engine.value, shards, address)
     campaign = Campaign.open(name, store, who)
@@ -236,7 +236,7 @@ def tell(
 def _confirm(campaign: Any, decision: Any) -> None:
     from collections import Counter
 
-    from serendip.campaigns.events import Corrected, Excluded, Failed, Told
+    from serendip.campaigns.log.events import Corrected, Excluded, Failed, Told
 
     kinds = Counter(type(event) for event in decision.events)
     words = {Told: "measured", Failed: "failed", Excluded: "excluded", Corrected: "changed"}

@@ -49,11 +49,11 @@ def emit(
         title: Over the table.
     """
     if form is Format.json:
-        from serendip.campaigns.cells import records
+        from serendip.campaigns.output.cells import records
 
         typer.echo(json.dumps(records(frame), indent=2, allow_nan=False))
     elif form is Format.csv:
-        from serendip.campaigns.cells import harmless
+        from serendip.campaigns.output.cells import harmless
 
         harmless(frame).to_csv(sys.stdout, index=False)
     else:
@@ -66,7 +66,7 @@ def emit(
 
 def cell(value: Any) -> str:
     """A value as a terminal shows it; brackets are not taken for colours."""
-    from serendip.campaigns.cells import plain_value
+    from serendip.campaigns.output.cells import plain_value
 
     plain = plain_value(value)
     if plain is None:

@@ -136,7 +136,7 @@ def report(
 ) -> None:
     """A page with plots that needs nothing else: progress, forecast, proposals, the log."""
     from serendip.campaigns.campaign import Campaign
-    from serendip.campaigns.cells import check_place, write_text
+    from serendip.campaigns.output.cells import check_place, write_text
 
     campaign = Campaign.open(name, store)
     file = output or Path(f"{name}.html")
@@ -166,7 +166,7 @@ def list_campaigns(form: Form = Format.table, store: StoreOption = None) -> None
     import pandas as pd
 
     from serendip.campaigns.campaign import Campaign
-    from serendip.campaigns.store import Store
+    from serendip.campaigns.log.store import Store
 
     place = Store.open(store)
     rows = []
@@ -212,7 +212,7 @@ def doctor(
 
 
 def _check(campaign: "Campaign", output: Path | None, force: bool) -> None:
-    from serendip.campaigns.cells import check_free
+    from serendip.campaigns.output.cells import check_free
 
     if output is not None:
         check_free(output, force, campaign.own_files)
@@ -221,7 +221,7 @@ def _check(campaign: "Campaign", output: Path | None, force: bool) -> None:
 def _show(
     table: "pd.DataFrame", output: Path | None, form: Format, shown: list[str] | None = None
 ) -> None:
-    from serendip.campaigns.cells import write_table
+    from serendip.campaigns.output.cells import write_table
 
     if output is None:
         emit(table, form, shown)

@@ -10,7 +10,13 @@ from typing import Annotated
 import typer
 
 from serendip.cli.show import Format
-from serendip.environments.datasets import DATASETS, download, find_data_folder, load, verify
+from serendip.simulate.environments.datasets import (
+    DATASETS,
+    download,
+    find_data_folder,
+    load,
+    verify,
+)
 
 app = typer.Typer(
     name="datasets",

@@ -26,7 +26,7 @@ def demo(
     typer.echo("A campaign as in a lab, then every policy on the same screen: under a minute.")
     from serendip.core.errors import InvalidInput
     from serendip.core.threads import n_cores
-    from serendip.environments.demo import demo_pool, demo_yields
+    from serendip.simulate.environments.demo import demo_pool, demo_yields
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -43,8 +43,8 @@ def demo(
 def _campaign(out: Path, yields: "Floats", budget: int, seed: int) -> None:
     """Five batches: ask for candidates, measure, tell; then look ahead and write a report."""
     from serendip.campaigns.campaign import Campaign
-    from serendip.campaigns.cells import write_table, write_text
-    from serendip.environments.demo import demo_pool
+    from serendip.campaigns.output.cells import write_table, write_text
+    from serendip.simulate.environments.demo import demo_pool
 
     pool = demo_pool()
     for old in (*out.glob(f"{_STORE}*"), *out.glob("batch-*.csv")):
@@ -93,10 +93,10 @@ def _comparison(
     out: Path, yields: "Floats", budget: int, repeats: int, seed: int, jobs: int
 ) -> None:
     """Every policy on the same pool, several times."""
-    from serendip.backtest_files import difference_rows, summary_rows, write_backtest
-    from serendip.backtests import backtest
     from serendip.cli.show import print_table, progress_bar
-    from serendip.environments.demo import demo_pool
+    from serendip.simulate.backtests.backtest import backtest
+    from serendip.simulate.backtests.files import difference_rows, summary_rows, write_backtest
+    from serendip.simulate.environments.demo import demo_pool
 
     table = demo_pool()
     table["yield"] = yields

@@ -10,7 +10,7 @@ from serendip.cli.backtest import Missing
 from serendip.cli.show import Format
 
 if TYPE_CHECKING:
-    from serendip.folders.manifest import Manifest
+    from serendip.problems.folders.manifest import Manifest
 
 app = typer.Typer(
     name="pool",
@@ -74,9 +74,9 @@ def import_pool(
 ) -> None:
     """Make a pool folder. Interrupted in any way, the same command continues."""
     from serendip.cli.show import progress_bar
-    from serendip.folders.importing import TableOptions, import_tables
-    from serendip.folders.molecules import MOLECULES, MoleculeOptions, import_molecules
-    from serendip.folders.sources import TABLES, files_of
+    from serendip.problems.folders.importing import TableOptions, import_tables
+    from serendip.problems.folders.molecules import MOLECULES, MoleculeOptions, import_molecules
+    from serendip.problems.folders.sources import TABLES, files_of
 
     files = files_of(sources, (*TABLES, *MOLECULES))
     if files[0].suffix.lower() in MOLECULES:
@@ -112,7 +112,7 @@ def product(
     ] = False,
 ) -> None:
     """Make a pool of all combinations, one row of each table; they are never written out."""
-    from serendip.folders.products import make_product
+    from serendip.problems.folders.products import make_product
 
     manifest = make_product(tables, out, id=id, ignore=ignore or (), interactions=interactions)
     _made(manifest, out)
@@ -130,7 +130,7 @@ def info(
     import json
 
     from serendip.cli.show import progress_bar
-    from serendip.folders.opening import open_folder
+    from serendip.problems.folders.opening import open_folder
 
     with progress_bar("checksums, MB") as progress:
         found = open_folder(folder, verify, progress)

@@ -9,8 +9,8 @@ import typer
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
 
 if TYPE_CHECKING:
-    from serendip.engines import Engine
-    from serendip.experiments.experiment import Experiment
+    from serendip.compute.engines import Engine
+    from serendip.simulate.experiments.experiment import Experiment
 
 _NAMES = (
     "linear, logistic, graph-random, graph-complete, graph-star, low-rank, ens, pndc, pndc-tuned, "
@@ -62,11 +62,11 @@ def reproduce(
     draws its curves until nothing is left; `report` writes the pages of results in docs from the
     regrets kept there, after it has taken in those of the runs in OUT.
     """
+    from serendip.compute.engines import Engine
     from serendip.core.errors import InvalidInput
     from serendip.core.naming import known
-    from serendip.engines import Engine
-    from serendip.experiments.catalogue import ALIASES, EXPERIMENTS
-    from serendip.experiments.experiment import with_horizon
+    from serendip.simulate.experiments.catalogue import ALIASES, EXPERIMENTS
+    from serendip.simulate.experiments.experiment import with_horizon
 
     name = ALIASES.get(name, name)
     if data is not None:
@@ -79,7 +79,7 @@ def reproduce(
         return
     if name == "report":
         from serendip.cli.reproduce_figures import draw_all
-        from serendip.experiments.report import write_report
+        from serendip.simulate.experiments.pages.report import write_report
 
         docs = Path("docs")
         draw_all(out, docs / "figures")
@@ -117,7 +117,7 @@ def _run(
 ) -> None:
     from serendip.cli.reproduce_figures import draw_experiment
     from serendip.cli.show import print_table, progress_bar
-    from serendip.experiments.experiment import over_pools, run_experiment, summarise
+    from serendip.simulate.experiments.experiment import over_pools, run_experiment, summarise
 
     with progress_bar(experiment.name) as progress:
         steps = run_experiment(experiment, out, jobs, repeats, quick, seed, progress, engine)
@@ -143,8 +143,8 @@ def _run(
 def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -> None:
     from serendip.cli.reproduce_figures import draw_table
     from serendip.cli.show import print_table, progress_bar
-    from serendip.experiments.printed import POLICIES
-    from serendip.experiments.table import (
+    from serendip.simulate.experiments.printed import POLICIES
+    from serendip.simulate.experiments.table import (
         TITLES,
         at_table_steps,
         play_table,
@@ -178,7 +178,7 @@ def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -
 
 def _check(out: Path, jobs: int | None, engine: "Engine") -> None:
     from serendip.cli.show import print_table, progress_bar
-    from serendip.experiments.check import check
+    from serendip.simulate.experiments.check import check
 
     with progress_bar("check") as progress:
         bars, _ = check(out, jobs, lambda _, done, total: progress(done, total), engine=engine)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from serendip.experiments.experiment import Experiment
+    from serendip.simulate.experiments.experiment import Experiment
 
 _ROWS = {
     "linear": "linear model",
@@ -26,8 +26,8 @@ _COLUMNS = {"pndc": 4, "cncci": 3}
 
 def draw_experiment(experiment: "Experiment", steps: "DataFrame") -> "Figure":
     """Curves at each setting, and regret at the end."""
-    from serendip.experiments.experiment import over_pools, summarise
     from serendip.plots.experiment import experiment_figure
+    from serendip.simulate.experiments.experiment import over_pools, summarise
 
     if experiment.pooled:
         steps = over_pools(steps)
@@ -37,9 +37,9 @@ def draw_experiment(experiment: "Experiment", steps: "DataFrame") -> "Figure":
 
 def draw_table(steps: "DataFrame") -> "Iterator[tuple[str, Figure]]":
     """Of each pool the curves to the last label, and the labels themselves; with their names."""
-    from serendip.experiments.printed import HORIZONS
-    from serendip.experiments.table import by_pool
     from serendip.plots.reproduction import horizon_figure, response_figure
+    from serendip.simulate.experiments.printed import HORIZONS
+    from serendip.simulate.experiments.table import by_pool
 
     steps = by_pool(steps)
     policies = ("vids", "thompson", "ucb", "greedy", "random")
@@ -55,8 +55,8 @@ def draw_table(steps: "DataFrame") -> "Iterator[tuple[str, Figure]]":
 
 def draw_all(runs: Path, folder: Path) -> None:
     """Every figure of the documents for which there are runs."""
-    from serendip.experiments.catalogue import EXPERIMENTS
-    from serendip.experiments.results import kept_steps
+    from serendip.simulate.experiments.catalogue import EXPERIMENTS
+    from serendip.simulate.experiments.results import kept_steps
 
     def save(figure: "Figure", name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,11 +77,11 @@ def draw_all(runs: Path, folder: Path) -> None:
 
 def _draw_simulations(runs: Path) -> "Figure | None":
     """The paper's figure of simulations in four columns, where all of them were run."""
-    from serendip.experiments.catalogue import EXPERIMENTS
-    from serendip.experiments.experiment import summarise
-    from serendip.experiments.results import kept_steps
     from serendip.plots.curves import NAMES
     from serendip.plots.reproduction import simulations_figure
+    from serendip.simulate.experiments.catalogue import EXPERIMENTS
+    from serendip.simulate.experiments.experiment import summarise
+    from serendip.simulate.experiments.results import kept_steps
 
     rows = []
     for name, title in _ROWS.items():

@@ -32,7 +32,7 @@ def serve(
         import uvicorn
 
         from serendip.web.app import create_app
-        from serendip.web.protocol import LimitedProtocol
+        from serendip.web.server.protocol import LimitedProtocol
     except ModuleNotFoundError as problem:
         if (problem.name or "serendip").startswith("serendip"):
             raise
@@ -40,8 +40,8 @@ def serve(
             f"The page needs {problem.name}, which is not installed; "
             "run pip install 'serendip[web]'."
         ) from None
-    from serendip.web.settings import ServeSettings
-    from serendip.workers import leave_if_starting
+    from serendip.compute.workers import leave_if_starting
+    from serendip.web.server.settings import ServeSettings
 
     leave_if_starting()  # before it would find its own address in use
     settings = ServeSettings(store=store, host=host, port=port, token=token).guarded()

@@ -1,1 +1,1 @@
-"""Models: settings that turn observations into posteriors, one algorithm a file."""
+"""Models: settings that turn observations into posteriors, one package a family."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.bounds.ellipsoid import Belief, Ellipsoid
 from serendip.core.data import (
     LEVEL_DISCOUNT,
     Block,
@@ -19,7 +20,6 @@ from serendip.core.data import (
     Tradeoff,
     settled,
 )
-from serendip.core.ellipsoid import Belief, Ellipsoid
 from serendip.core.groups import Groups
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from serendip.core.arrays import Floats
+from serendip.core.bounds.ellipsoid import Ellipsoid
+from serendip.core.bounds.screening import Sight
 from serendip.core.data import Block, Contenders, Summary, Tradeoff, settled
-from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.likelihood import Gaussian, Likelihood
-from serendip.core.screening import Sight
 
 _ROWS = 2048
 """Contenders held in float64 at once."""

@@ -20,8 +20,8 @@ from serendip.core.arrays import Floats
 from serendip.core.data import Block
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, Draws
-from serendip.models.paths import Company
-from serendip.models.process import pooled
+from serendip.models.gp.paths import Company
+from serendip.models.gp.process import pooled
 
 
 def _binned(edges: Floats) -> tuple[Floats, Floats]:

@@ -33,8 +33,8 @@ from numpy.random import Generator
 
 from serendip.core.arguments import flag
 from serendip.core.data import Block, Choice, Contenders, Tradeoff
-from serendip.core.folds import contenders, optima
 from serendip.core.protocols import BlockFn, Pool, Posterior
+from serendip.core.reductions.folds import contenders, optima
 from serendip.policies.ratio import (
     check_n_draws,
     check_power,

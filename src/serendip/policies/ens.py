@@ -15,8 +15,8 @@ from numpy.random import Generator
 from serendip.core.arrays import Floats
 from serendip.core.data import Block, Choice, Scores
 from serendip.core.errors import InvalidInput
-from serendip.core.folds import everything, lowest
 from serendip.core.protocols import BlockFn, Pool, Posterior, SupportsLookahead, require
+from serendip.core.reductions.folds import everything, lowest
 
 _CELLS = 4_000_000
 """How many means are held at once."""

@@ -10,8 +10,8 @@ from numpy.random import Generator
 
 from serendip.core.arguments import flag
 from serendip.core.data import Choice
-from serendip.core.folds import optima
 from serendip.core.protocols import Pool, Posterior, SupportsInformation, require
+from serendip.core.reductions.folds import optima
 from serendip.policies.ratio import PeakTradeoff, check_power, choose_by_ratio
 
 

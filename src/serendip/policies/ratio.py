@@ -6,14 +6,14 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.arguments import number, whole
+from serendip.core.bounds.ellipsoid import Ellipsoid
+from serendip.core.bounds.screening import BoundFn, Sight, best_case
 from serendip.core.data import Block, Choice, Optima, Scores, Summary, Tradeoff, settled
-from serendip.core.ellipsoid import Ellipsoid
 from serendip.core.errors import InvalidInput
-from serendip.core.folds import frontier, lowest
-from serendip.core.mixture import log_ratio, two_point
 from serendip.core.protocols import BlockFn, Pool
+from serendip.core.reductions.folds import frontier, lowest
+from serendip.core.reductions.mixture import log_ratio, two_point
 from serendip.core.rng import priority
-from serendip.core.screening import BoundFn, Sight, best_case
 
 
 def check_power(power: float) -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from serendip.core.data import Choice
-from serendip.core.folds import optima
 from serendip.core.protocols import Pool, Posterior
+from serendip.core.reductions.folds import optima
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 
 from serendip.core.data import Block, Choice, Scores
-from serendip.core.folds import lowest
 from serendip.core.protocols import Pool, Posterior
+from serendip.core.reductions.folds import lowest
 
 
 @dataclass(frozen=True, slots=True)

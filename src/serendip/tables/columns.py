@@ -13,7 +13,7 @@ from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
 from serendip.tables.cells import ROW
 from serendip.tables.numerals import COMMA, POINT, Style, is_code, is_number, is_share, reading_of
-from serendip.tables.unsure import refuse_unsure
+from serendip.tables.unsure import Unsure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,3 +196,14 @@ def check_finite(column: "Column", numbers: Floats) -> None:
             f"Numbers must be finite; column {column.name!r} holds {numbers[infinite[0]]} in "
             f"{row_list(column, infinite)}. Correct or remove these rows."
         )
+
+
+def refuse_unsure(column: "pd.Series[Any]") -> None:
+    """Refuses the first cell of a column that is not certain."""
+    if column.dtype != object:
+        return
+    for place, value in enumerate(column.tolist()):
+        if isinstance(value, Unsure):
+            raise InvalidInput(
+                f"Column {str(column.name)!r}, row {row_number(column, place)}: {value.says}."
+            )

@@ -8,8 +8,7 @@ import numpy as np
 
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
-from serendip.tables.columns import check_finite, known_column, numbers_of, row_list
-from serendip.tables.unsure import refuse_unsure
+from serendip.tables.columns import check_finite, known_column, numbers_of, refuse_unsure, row_list
 
 if TYPE_CHECKING:
     import pandas as pd

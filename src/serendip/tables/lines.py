@@ -8,9 +8,8 @@ import numpy as np
 
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
-from serendip.tables.columns import known_column, numbers_of
+from serendip.tables.columns import known_column, numbers_of, refuse_unsure
 from serendip.tables.encoding import encode_features, refuse_gaps
-from serendip.tables.unsure import refuse_unsure
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,12 +1,5 @@
 """Cells that cannot be taken as they stand: kept until it is known whether they matter."""
 
-from typing import TYPE_CHECKING, Any
-
-from serendip.core.errors import InvalidInput
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 class Unsure(str):
     """The text of a cell that may mean one thing or another; whoever needs to know refuses it."""
@@ -19,16 +12,3 @@ class Unsure(str):
         made = super().__new__(cls, text)
         made.says = says
         return made
-
-
-def refuse_unsure(column: "pd.Series[Any]") -> None:
-    """Refuses the first cell of a column that is not certain."""
-    from serendip.tables.columns import row_number
-
-    if column.dtype != object:
-        return
-    for place, value in enumerate(column.tolist()):
-        if isinstance(value, Unsure):
-            raise InvalidInput(
-                f"Column {str(column.name)!r}, row {row_number(column, place)}: {value.says}."
-            )

@@ -6,9 +6,9 @@ from scipy.special import entr, gammaln, logsumexp
 from serendip.core.arguments import able, counts, flag, instance, non_negative, number, positive
 from serendip.core.data import Optima
 from serendip.core.errors import InvalidInput
-from serendip.core.folds import optima
 from serendip.core.groups import Groups
 from serendip.core.protocols import Pool, SupportsInformation
+from serendip.core.reductions.folds import optima
 
 
 def tuple_entropy_bound(n_candidates: int, horizon: int) -> float:

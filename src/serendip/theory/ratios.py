@@ -10,12 +10,12 @@ from serendip.core.arguments import able, flag, floats, generator, instance, who
 from serendip.core.arrays import Floats
 from serendip.core.data import Block, Choice, Optima, Tradeoff
 from serendip.core.errors import InvalidInput
-from serendip.core.folds import frontier, optima
 from serendip.core.groups import Groups
-from serendip.core.mixture import log_ratio, two_point
 from serendip.core.protocols import BlockFn, Pool, Posterior, SupportsInformation, require
+from serendip.core.reductions.folds import frontier, optima
+from serendip.core.reductions.mixture import log_ratio, two_point
 from serendip.policies.ratio import PeakTradeoff, check_n_draws, check_power
-from serendip.trace import Trace
+from serendip.simulate.trace import Trace
 
 
 def information_ratio(

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from serendip.web.api.router import api
-from serendip.web.guard import Guard
-from serendip.web.jobs import Jobs
 from serendip.web.pages.router import router as pages
-from serendip.web.problems import add_handlers
-from serendip.web.service import Campaigns
-from serendip.web.settings import ServeSettings
+from serendip.web.server.guard import Guard
+from serendip.web.server.handlers import add_handlers
+from serendip.web.server.jobs import Jobs
+from serendip.web.server.service import Campaigns
+from serendip.web.server.settings import ServeSettings
 
 
 def create_app(settings: ServeSettings) -> FastAPI:

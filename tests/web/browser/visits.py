@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from serendip.campaigns import Campaign
-from serendip.environments.demo import demo_pool, demo_yields
+from serendip.simulate.environments.demo import demo_pool, demo_yields
 
 BUNDLED = demo_pool()
 YIELDS = dict(zip(BUNDLED["id"], np.clip(demo_yields(BUNDLED), 0, 100).round(1), strict=True))

@@ -11,9 +11,9 @@ from fastapi.responses import StreamingResponse
 from serendip.web.api import models
 from serendip.web.api.parts import TheCampaigns, TheJobs
 from serendip.web.api.strict import StrictRoute
-from serendip.web.jobs import Job
-from serendip.web.problems import Refused
-from serendip.web.replays import Replay
+from serendip.web.server.jobs import Job
+from serendip.web.server.problems import Refused
+from serendip.web.server.replays import Replay
 
 router = APIRouter(tags=["backtests"], route_class=StrictRoute)
 

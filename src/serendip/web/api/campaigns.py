@@ -20,7 +20,7 @@ from serendip.web.api.parts import (
     status_model,
 )
 from serendip.web.api.strict import StrictRoute
-from serendip.web.service import Campaigns
+from serendip.web.server.service import Campaigns
 
 router = APIRouter(tags=["campaigns"], route_class=StrictRoute)
 
@@ -197,8 +197,8 @@ async def events(
     found = await service.read(name)
 
     def listed() -> models.EventList:
-        from serendip.campaigns.cells import records
-        from serendip.campaigns.exports import event_table
+        from serendip.campaigns.output.cells import records
+        from serendip.campaigns.output.exports import event_table
 
         rows = records(event_table(found.log[after : after + limit], found.state))
         return models.EventList(

@@ -5,10 +5,10 @@ from dataclasses import asdict
 from fastapi import APIRouter
 
 from serendip.core.errors import InvalidInput
-from serendip.web.answers import Told
 from serendip.web.api import models
 from serendip.web.api.parts import CampaignName, Key, TheCampaigns, status_model
 from serendip.web.api.strict import StrictRoute
+from serendip.web.server.answers import Told
 
 router = APIRouter(tags=["experiments"], route_class=StrictRoute)
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Header, Query, Request
 from fastapi import Path as PathPart
 
-from serendip.campaigns.cells import plain_value, records
-from serendip.campaigns.exports import Status as Figures
+from serendip.campaigns.output.cells import plain_value, records
+from serendip.campaigns.output.exports import Status as Figures
 from serendip.web.api import models
-from serendip.web.jobs import Jobs
-from serendip.web.service import Campaigns
+from serendip.web.server.jobs import Jobs
+from serendip.web.server.service import Campaigns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 
 from serendip.web.api import backtests, campaigns, deeds
-from serendip.web.problems import Problem, documented
-from serendip.web.settings import ServeSettings
+from serendip.web.server.problems import Problem, documented
+from serendip.web.server.settings import ServeSettings
 
 PREFIX = "/api/v1"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from serendip.campaigns.view import shown
+from serendip.campaigns.analysis.view import shown
 from serendip.plots.curves import COLOURS, NAMES
 from serendip.web.figures.parts import Figure, axis, figure_of, numbers, steps_axis
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from serendip.campaigns.course import Course
-from serendip.campaigns.fit import Fit
-from serendip.campaigns.forecast import Forecast
-from serendip.campaigns.view import percent, shown
+from serendip.campaigns.analysis.course import Course
+from serendip.campaigns.analysis.fit import Fit
+from serendip.campaigns.analysis.forecast import Forecast
+from serendip.campaigns.analysis.view import percent, shown
 from serendip.web.figures.parts import Figure, axis, figure_of, numbers, steps_axis
 
 

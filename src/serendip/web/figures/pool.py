@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from serendip.campaigns.view import percent, shown
-from serendip.web.computed import GraphShown, Mapped, MatrixShown, Shown
+from serendip.campaigns.analysis.view import percent, shown
 from serendip.web.figures.parts import Figure, figure_of, numbers
+from serendip.web.server.computed import GraphShown, Mapped, MatrixShown, Shown
 
 STATES = {
     "available": ("not tried", "@faint", 5),

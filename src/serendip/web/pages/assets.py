@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from serendip.web.problems import Refused
+from serendip.web.server.problems import Refused
 
 router = APIRouter(include_in_schema=False)
 

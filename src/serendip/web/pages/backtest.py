@@ -13,19 +13,19 @@ from fastapi.responses import (
     StreamingResponse,
 )
 
-from serendip.campaigns.preview import WORDS, Role
+from serendip.campaigns.intake.preview import WORDS, Role
 from serendip.core.errors import SerendipError
-from serendip.model_names import MODELS
-from serendip.spec import POLICIES
+from serendip.models.registry import MODELS
+from serendip.policies.registry import POLICIES
 from serendip.web.figures.backtest import backtest_figure
-from serendip.web.jobs import Job, Jobs
 from serendip.web.pages.backtest_form import replay_of_campaign, replay_of_table
 from serendip.web.pages.beginning_form import Beginning, form_of
 from serendip.web.pages.templating import render
 from serendip.web.pages.wording import said
-from serendip.web.problems import Refused
-from serendip.web.security import csrf_checked
-from serendip.web.service import Campaigns
+from serendip.web.server.jobs import Job, Jobs
+from serendip.web.server.problems import Refused
+from serendip.web.server.security import csrf_checked
+from serendip.web.server.service import Campaigns
 
 router = APIRouter(include_in_schema=False)
 

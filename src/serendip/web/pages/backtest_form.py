@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from serendip.campaigns.preview import settings_of
+from serendip.campaigns.intake.preview import settings_of
 from serendip.core.errors import InvalidInput
-from serendip.web.answers import Reading
 from serendip.web.pages.beginning_form import Beginning
 from serendip.web.pages.numbers import whole
 from serendip.web.pages.wording import said
-from serendip.web.replays import Replay
+from serendip.web.server.answers import Reading
+from serendip.web.server.replays import Replay
 
 MOST_RUNS = 2000
 """Runs that one backtest may ask for on a page."""

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, File, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from serendip.campaigns.preview import WORDS
+from serendip.campaigns.intake.preview import WORDS
 from serendip.core.errors import SerendipError
-from serendip.model_names import MODELS
-from serendip.spec import POLICIES
+from serendip.models.registry import MODELS
+from serendip.policies.registry import POLICIES
 from serendip.web.pages.beginning_form import Beginning, form_of
 from serendip.web.pages.templating import at, render, who_is
 from serendip.web.pages.wording import said
-from serendip.web.security import csrf_checked
-from serendip.web.service import Campaigns
+from serendip.web.server.security import csrf_checked
+from serendip.web.server.service import Campaigns
 
 router = APIRouter(include_in_schema=False)
 
@@ -45,7 +45,7 @@ async def dropped(request: Request, table: Annotated[UploadFile, File()]) -> Res
 async def example(request: Request) -> Response:
     """The bundled table of reactions, as if it had been dropped."""
     campaigns: Campaigns = request.app.state.campaigns
-    data = files("serendip").joinpath("bundled/reactions.csv").read_bytes()
+    data = files("serendip").joinpath("simulate/environments/bundled/reactions.csv").read_bytes()
     upload = await campaigns.keep("reactions.csv", data)
     return RedirectResponse(f"/new/{upload}", status_code=303)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from serendip.campaigns.errors import CampaignExists
-from serendip.campaigns.misfits import Misfit, misfits
-from serendip.campaigns.preview import ColumnGuess, Role, guessed_roles, settings_of
+from serendip.campaigns.intake.misfits import Misfit, misfits
+from serendip.campaigns.intake.preview import ColumnGuess, Role, guessed_roles, settings_of
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Binary, Continuous, Labels, Ordered
 from serendip.web.pages.numbers import decimal, whole
 from serendip.web.pages.wording import said
-from serendip.web.tables import Tables
+from serendip.web.server.tables import Tables
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,16 +10,16 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from serendip.campaigns.entries import Objection, candidate_named, objections
-from serendip.campaigns.results import result_columns
+from serendip.campaigns.intake.entries import Objection, candidate_named, objections
+from serendip.campaigns.intake.results import result_columns
 from serendip.core.errors import AlreadyLabelled, InvalidInput, SerendipError
-from serendip.web.answers import Told
 from serendip.web.pages.numbers import whole
 from serendip.web.pages.templating import at, counted, render, who_is
 from serendip.web.pages.wording import said
 from serendip.web.pages.workbench import workbench
-from serendip.web.security import csrf_checked
-from serendip.web.service import Campaigns
+from serendip.web.server.answers import Told
+from serendip.web.server.security import csrf_checked
+from serendip.web.server.service import Campaigns
 
 router = APIRouter(include_in_schema=False, prefix="/campaigns/{name}")
 

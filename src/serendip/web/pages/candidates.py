@@ -9,11 +9,11 @@ import numpy as np
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from serendip.campaigns.exports import shown_columns
-from serendip.campaigns.listing import SORTS, STATES, Listing, listing
+from serendip.campaigns.output.exports import shown_columns
+from serendip.campaigns.output.listing import SORTS, STATES, Listing, listing
 from serendip.web.pages.templating import at, render
-from serendip.web.problems import Refused
-from serendip.web.service import Campaigns
+from serendip.web.server.problems import Refused
+from serendip.web.server.service import Campaigns
 
 if TYPE_CHECKING:
     import pandas as pd

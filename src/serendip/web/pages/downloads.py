@@ -9,9 +9,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from serendip.campaigns.cells import write_table
-from serendip.web.problems import Refused
-from serendip.web.service import Campaigns
+from serendip.campaigns.output.cells import write_table
+from serendip.web.server.problems import Refused
+from serendip.web.server.service import Campaigns
 
 if TYPE_CHECKING:
     import pandas as pd

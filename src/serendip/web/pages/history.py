@@ -3,11 +3,11 @@
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from serendip.campaigns.log.wire import kind_of
+from serendip.campaigns.output.words import what
 from serendip.campaigns.undoing import stands
-from serendip.campaigns.wire import kind_of
-from serendip.campaigns.words import what
 from serendip.web.pages.templating import render
-from serendip.web.service import Campaigns
+from serendip.web.server.service import Campaigns
 
 router = APIRouter(include_in_schema=False, prefix="/campaigns/{name}")
 

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from serendip.web.pages.templating import WHO_COOKIE, named, render
-from serendip.web.security import csrf_checked
-from serendip.web.service import Campaigns
+from serendip.web.server.security import csrf_checked
+from serendip.web.server.service import Campaigns
 
 router = APIRouter(include_in_schema=False)
 

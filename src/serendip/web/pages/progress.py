@@ -5,14 +5,7 @@ from itertools import accumulate
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from serendip.campaigns.maps import has_map, map_methods
-from serendip.web.computed import (
-    course_of,
-    graph_shown,
-    map_of,
-    matrix_shown,
-    quality_of,
-)
+from serendip.campaigns.analysis.maps import has_map, map_methods
 from serendip.web.figures.course import (
     fit_figure,
     progress_figure,
@@ -21,8 +14,15 @@ from serendip.web.figures.course import (
 )
 from serendip.web.figures.pool import graph_figure, map_figure, matrix_figure
 from serendip.web.pages.templating import render
-from serendip.web.problems import Refused
-from serendip.web.service import Campaigns
+from serendip.web.server.computed import (
+    course_of,
+    graph_shown,
+    map_of,
+    matrix_shown,
+    quality_of,
+)
+from serendip.web.server.problems import Refused
+from serendip.web.server.service import Campaigns
 
 router = APIRouter(include_in_schema=False, prefix="/campaigns/{name}/progress")
 

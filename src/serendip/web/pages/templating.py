@@ -13,10 +13,10 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from serendip.campaigns.analysis.view import percent, shown
 from serendip.campaigns.deeds import acting
-from serendip.campaigns.view import percent, shown
 from serendip.web.pages.assets import asset
-from serendip.web.security import csrf_field, csrf_token
+from serendip.web.server.security import csrf_field, csrf_token
 
 WHO_COOKIE = "serendip_who"
 _LONGEST_NAME = 60

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from serendip.campaigns.analysis.fit import believed
 from serendip.campaigns.candidates import Candidates
-from serendip.campaigns.entries import Objection
-from serendip.campaigns.events import Asked, Proposal
-from serendip.campaigns.exports import shown_columns
-from serendip.campaigns.fit import believed
+from serendip.campaigns.intake.entries import Objection
+from serendip.campaigns.log.events import Asked, Proposal
+from serendip.campaigns.log.state import Result
+from serendip.campaigns.output.exports import shown_columns
 from serendip.campaigns.spec import Settings
-from serendip.campaigns.state import Result
 from serendip.campaigns.undoing import taken_back
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Continuous, Ordered
-from serendip.web.answers import Reading
 from serendip.web.pages.templating import cell
+from serendip.web.server.answers import Reading
 
 if TYPE_CHECKING:
     import pandas as pd

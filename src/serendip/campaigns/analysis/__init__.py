@@ -1,0 +1,1 @@
+"""What the labels say: `predictions`, `forecast`, `reasons`, `course`, `pool_map`."""

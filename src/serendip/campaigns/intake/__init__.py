@@ -1,0 +1,1 @@
+"""What comes in: `Outcome`, `decide`, `objections`, `misfits`, `guessed_roles`."""

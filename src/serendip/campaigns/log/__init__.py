@@ -1,0 +1,1 @@
+"""The log, and what follows from it: `Store`, `Chronicle`, `State`, `Request`."""

@@ -1,0 +1,1 @@
+"""Who cannot matter, told by bounds: `Ellipsoid`, `Sight`, `Screen`."""

@@ -1,0 +1,1 @@
+"""What pools are folded to: `optima`, `contenders`, `lowest`, `frontier`, `two_point`."""

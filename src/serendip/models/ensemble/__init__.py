@@ -1,0 +1,1 @@
+"""Ensembles, calibrated by labels left out: `ForestModel`, `NeuralModel`, `EstimatorModel`."""

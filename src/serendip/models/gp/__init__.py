@@ -1,0 +1,1 @@
+"""Gaussian processes: `GaussianProcessModel`, and their kernels."""

@@ -1,0 +1,131 @@
+"""One kernel given the data, and the moments of a mixture of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from serendip.core.arrays import Floats
+from serendip.core.data import HeldOut
+from serendip.models.gp.kernels import Kernel
+from serendip.models.left_out import student_held_out
+
+_CHUNK = 1024
+"""Rows worked on at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What one kernel has become given the data, at each noise ratio that counts.
+
+    C = k(X, X) + 1 = U diag(λ) Uᵀ serves all of them: A⁻¹ = U diag(1 / (λ + r)) Uᵀ.
+    """
+
+    kernel: Kernel
+    x: Floats
+    """(t, d) X"""
+    basis: Floats
+    """(t, t) U"""
+    sizes: Floats
+    """(t,) λ"""
+    offset: float
+    """What labels were measured from."""
+    noise: Floats
+    """(R,) r"""
+    weights: Floats
+    """(R,) of the mixture over all fits."""
+    shape: float
+    rates: Floats
+    """(R,) with shape, of the inverse gamma of s²."""
+    pull: Floats
+    """(R, t) α = A⁻¹y, so that E f(x) = c(x)ᵀα + offset."""
+
+    @property
+    def scales(self) -> Floats:
+        """(R,) E[s²]."""
+        return self.rates / (self.shape - 1.0)
+
+    def cross(self, x: Floats) -> Floats:
+        """(b, t) c(x) = k(x, X) + 1."""
+        return self.kernel.matrix(x, self.x) + 1.0
+
+    def means(self, cross: Floats) -> Floats:
+        """(b, R) E f(x) less the offset."""
+        return cross @ self.pull.T
+
+    def variances(self, x: Floats, turned: Floats) -> Floats:
+        """(b, R) Var f(x) = E[s²] (k(x, x) + 1 − c(x)ᵀA⁻¹c(x)), given Uᵀc(x)."""
+        gone = turned**2 @ (1.0 / (self.sizes + self.noise[:, None])).T
+        left = self.kernel.diagonal(x)[:, None] + 1.0 - gone
+        return np.asarray(self.scales * np.clip(left, 0.0, None))
+
+
+def slices(count: int) -> Iterator[slice]:
+    """Consecutive rows, so many at once that what is made of them stays small."""
+    return (slice(start, start + _CHUNK) for start in range(0, count, _CHUNK))
+
+
+def mixture_moments(fits: tuple[Fit, ...], x: Floats) -> tuple[Floats, Floats]:
+    """(b,) mean and variance of f over the mixture."""
+    mean, variance = np.empty(len(x)), np.empty(len(x))
+    for rows in slices(len(x)):
+        found = [Seen.of(fit, x[rows], fit.cross(x[rows])) for fit in fits]
+        mean[rows], variance[rows] = pooled(fits, found)
+    return mean, variance
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Some candidates as one fit sees them."""
+
+    turned: Floats
+    """(b, t) Uᵀc(x)"""
+    means: Floats
+    """(b, R)"""
+    variances: Floats
+    """(b, R)"""
+
+    @classmethod
+    def of(cls, fit: Fit, x: Floats, cross: Floats) -> "Seen":
+        """These candidates, (b, d), with their c(x)."""
+        turned = cross @ fit.basis
+        return cls(turned, fit.means(cross), fit.variances(x, turned))
+
+
+def pooled(fits: tuple[Fit, ...], found: Sequence[Seen]) -> tuple[Floats, Floats]:
+    """(b,) mean and variance over the mixture of what each fit sees."""
+    weights = np.concatenate([fit.weights for fit in fits])
+    means = np.concatenate([seen.means for seen in found], axis=1)
+    variances = np.concatenate([seen.variances for seen in found], axis=1)
+    mean = means @ weights
+    variance = (variances + (means - mean[:, None]) ** 2) @ weights
+    return mean + fits[0].offset, variance
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All grid points given the data, also those that weigh too little to be drawn from.
+
+    Without a label they may weigh more, so labels left out need them.
+    """
+
+    shape: float
+    rates: Floats
+    """(P,)"""
+    weights: Floats
+    """(P,)"""
+    pull: Floats
+    """(P, t) A⁻¹y"""
+    precision: Floats
+    """(P, t) diag A⁻¹"""
+
+    @classmethod
+    def empty(cls) -> "Grid":
+        """Before there is any."""
+        return cls(0.0, *(np.empty(0),) * 2, *(np.empty((0, 0)),) * 2)
+
+    def held_out(self, y: Floats) -> HeldOut:
+        """Every label left out of the mixture in turn, in closed form."""
+        if len(y) == 0:
+            return HeldOut(np.empty(0), np.empty(0), np.empty(0))
+        return student_held_out(y, self.pull, self.precision, self.rates, self.shape, self.weights)

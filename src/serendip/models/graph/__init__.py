@@ -1,0 +1,1 @@
+"""Nodes whose labels come with those of their neighbours: `GraphModel`."""

@@ -1,0 +1,1 @@
+"""Planes: `LinearModel`, `LogisticModel`, `SparseLinearModel`."""

@@ -1,0 +1,1 @@
+"""Tables of rows × columns: `MatrixModel`, `LowRankModel`, `RecodedModel`."""

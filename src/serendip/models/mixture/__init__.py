@@ -1,0 +1,1 @@
+"""Several models at once, weighted by how well they predict: `AutoModel`."""

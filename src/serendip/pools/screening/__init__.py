@@ -1,0 +1,1 @@
+"""Pools that leave out, unread, who cannot matter: `BoundedPool`."""

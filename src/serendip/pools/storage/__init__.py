@@ -1,0 +1,1 @@
+"""Pools in files, read in blocks: `mapped_pool`, `FingerprintRows`."""

@@ -1,0 +1,1 @@
+"""Runs on known labels: `play`, `suggest`, `Trace`, environments, backtests, experiments."""

@@ -1,0 +1,1 @@
+"""Campaigns replayed on a table whose labels are known: `backtest`."""

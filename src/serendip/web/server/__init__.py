@@ -1,0 +1,1 @@
+"""Many campaigns in one process: `Campaigns`, `Desk`, `Lane`, `Jobs`, `Guard`."""
