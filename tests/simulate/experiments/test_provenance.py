@@ -124,7 +124,7 @@ DEEP = (
     "core/reductions/mixture.py",
     "models/sigmoid.py",
     "pools/walking.py",
-    "loop.py",
+    "simulate/loop.py",
 )
 
 

@@ -14,9 +14,8 @@ def whole(written: str, least: int = 0) -> int:
     """A whole number."""
     if not written.strip():
         raise InvalidInput("A whole number, please.")
-    if not _WHOLE.fullmatch(written.strip()):
-        raise InvalidInput(f"A whole number is needed; got {written!r}.")
-    number = int(re.sub("[^0-9]", "", written))
+    plain = _WHOLE.fullmatch(written.strip()) is not None
+    number = int(re.sub("[^0-9]", "", written)) if plain else -1
     if number < least:
         raise InvalidInput(f"A whole number from {least} on, please; got {written!r}.")
     return number
