@@ -59,7 +59,8 @@ def commands():
 
 def choices_of(parameter):
     """The words it may be; old and new typer keep them in different places."""
-    kind = getattr(parameter, "bare_type", None)
+    described = getattr(parameter, "type_descriptor", None)
+    kind = getattr(described, "annotation", getattr(parameter, "bare_type", None))
     if isinstance(kind, EnumMeta):
         return [choice.value for choice in kind]
     return [*(getattr(getattr(parameter, "type", None), "choices", None) or ())]
