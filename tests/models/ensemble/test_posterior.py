@@ -1,13 +1,14 @@
 """The Gaussian process that members make: closed forms against draws, and honest conduct."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
-from serendip.core.reductions.folds import contenders, optima
+from serendip.core.reductions.folds import Rows, contenders, optima
 from serendip.core.rng import stream
 from serendip.models.draws import grouped_summary, sampled_tradeoff
 from serendip.models.ensemble.forest import ForestModel
@@ -57,6 +58,18 @@ def test_closed_forms_agree_with_the_draws(posterior):
     exact, sampled = draws.tradeoff(doubtful)(block), sampled_tradeoff(draws, doubtful)(block)
     np.testing.assert_allclose(exact.gain, sampled.gain, rtol=0.1, atol=0.01)
     np.testing.assert_allclose(exact.regret, sampled.regret, rtol=0.1, atol=0.03)
+
+
+def test_contenders_too_many_to_be_held_are_read(posterior):
+    """As thousands of candidates under a large budget are."""
+    _, _, block = problem(0)
+    draws, pool = posterior.sample(50, stream(0, "draws")), DensePool(block.x)
+    held = contenders(pool, optima(pool, draws, 5))
+    read = replace(held, x=Rows(pool, held.items))
+    assert len(held.items) > 5
+    exact, found = draws.tradeoff(held)(block), draws.tradeoff(read)(block)
+    np.testing.assert_array_equal(found.regret, exact.regret)
+    np.testing.assert_array_equal(found.gain, exact.gain)
 
 
 def test_refined_values_keep_any_company(posterior):

@@ -183,7 +183,7 @@ class EnsembleDraws:
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """As for draws of features; in closed form where these are linear."""
-        features = replace(contenders, x=self.ensemble(contenders.x))
+        features = replace(contenders, x=self.ensemble(np.asarray(contenders.x)))
         return Featured(self.ensemble, self.inner.tradeoff(features))
 
 
