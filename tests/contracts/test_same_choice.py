@@ -11,6 +11,7 @@ import pytest
 from contracts.test_policies import PAIRS, POLICIES, fits
 from serendip.core.data import Observation, Scores, Summary, Tradeoff
 from serendip.core.likelihood import Bernoulli, Gaussian
+from serendip.core.reductions import folds
 from serendip.core.reductions.folds import everything, frontier, lowest, optima
 from serendip.core.reductions.mixture import two_point
 from serendip.core.rng import priority, stream
@@ -105,6 +106,18 @@ def test_sums_in_another_order_never_change_the_choice(policy, problem):
         for rows in (1, 2, 7):
             tree = TreePool(pool.with_block_rows(rows), seed=rows)
             assert pick(posterior, tree, POLICIES[policy], remaining) == plain
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_contenders_that_are_read_when_needed_are_as_good_as_those_held(problem, monkeypatch):
+    case = PROBLEMS[problem]
+    seen, pool = case.observed(4)
+    posterior = case.model.posterior(seen, stream(0, "fit"))
+    held = pick(posterior, pool, POLICIES["ids"], 6)
+    monkeypatch.setattr(folds, "_HELD", 0)
+    assert pick(posterior, pool, POLICIES["ids"], 6) == held
+    sharded = TreePool(pool.with_block_rows(7), seed=1)
+    assert pick(posterior, sharded, POLICIES["ids"], 6) == held
 
 
 def small(seed, likelihood):

@@ -11,11 +11,12 @@ open where all members agree: a trend and a level. Slope a, spread c and the noi
 well members foretell labels that they have not seen (`calibration.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from numpy.random import Generator
 
 from serendip.core.arguments import generator
@@ -140,6 +141,32 @@ class Featured(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FeaturedRows:
+    """Features of some candidates, some rows at a time: there may be very many."""
+
+    ensemble: Ensemble
+    x: Array
+    """(c, d), or what is read when it is asked for."""
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """As of the array."""
+        return len(self.x), self.ensemble.width
+
+    def __getitem__(self, rows: slice | Ints) -> Floats:
+        return self.ensemble(np.asarray(self.x[rows]))
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.ensemble(np.asarray(self.x)), dtype=dtype)
+
+    def __reduce__(self) -> tuple[Callable[[Array], Array], tuple[Array]]:
+        return np.asarray, (np.asarray(self),)  # travels as the array that it stands for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class EnsembleDraws:
     """Draws that are functions of the features of an ensemble: all closed forms of theirs hold."""
 
@@ -183,7 +210,7 @@ class EnsembleDraws:
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """As for draws of features; in closed form where these are linear."""
-        features = replace(contenders, x=self.ensemble(np.asarray(contenders.x)))
+        features = replace(contenders, x=FeaturedRows(self.ensemble, contenders.x))
         return Featured(self.ensemble, self.inner.tradeoff(features))
 
 

@@ -161,7 +161,7 @@ class PathDraws:
         surplus[picked] -= doubt
         level = float(self.weights @ contenders.thresholds)
         apart = self.weights * (contenders.thresholds - level)
-        x = np.asarray(contenders.x, dtype=np.float64)[picked]
+        x = np.asarray(contenders.x[picked], dtype=np.float64)
         level_paths = {path.fit: path.averaged(apart[path.draws]) for path in self.paths}
         company = Company.of(self.fits, x, level_paths)
         return PathTradeoff(
