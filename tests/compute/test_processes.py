@@ -1,11 +1,11 @@
 """Shards in local processes: the same answers, also when processes are killed."""
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +18,12 @@ from serendip.core.reductions.folds import contenders, everything, frontier, low
 from serendip.core.rng import stream
 from serendip.models.linear.model import LinearModel
 from serendip.policies.budget_ids import BudgetIDS
+from serendip.policies.index import choose_by
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import ShardedPool
 from serendip.pools.sources import ArraySource, FileSource
 from serendip.simulate.loop import suggest
-from shard_cases import Column, Through, Unlucky, alive, gone
+from shard_cases import Column, Through, Unlucky, alive, gone, lower_end
 
 N, D, ROWS = 3000, 5, 100
 
@@ -66,6 +67,31 @@ def test_the_same_answers_as_one_process(executor):
     np.testing.assert_array_equal(frontier(cut, tradeoff)[0], frontier(whole, tradeoff)[0])
     np.testing.assert_array_equal(everything(cut).x, everything(whole).x)
     np.testing.assert_array_equal(everything(cut).items, everything(whole).items)
+
+
+def test_scores_travel_where_pickle_can_send_them(executor):
+    whole, cut = pools(executor)
+    score = partial(lower_end, width=0.7)
+    picks = [choose_by(pool, posterior().moments(), score, stream(0, "c")) for pool in (whole, cut)]
+    assert picks[0] == picks[1]
+    with pytest.raises(SerendipError, match=r"top of a module.*lambda") as refusal:
+        choose_by(cut, posterior().moments(), lambda mean, _: mean, stream(0, "c"))
+    assert "\n" not in str(refusal.value)
+    assert pick(cut) == pick(whole)  # the processes are as they were
+
+
+def test_a_function_that_the_processes_cannot_find_is_named(executor, monkeypatch):
+    import __main__
+
+    _, cut = pools(executor)
+
+    def made_here(mean, deviation):
+        return mean
+
+    made_here.__module__, made_here.__qualname__ = "__main__", "made_here"
+    monkeypatch.setattr(__main__, "made_here", made_here, raising=False)
+    with pytest.raises(SerendipError, match=r"top of a module.*made_here"):
+        choose_by(cut, posterior().moments(), made_here, stream(0, "c"))
 
 
 def test_a_process_killed_between_steps_is_replaced(executor, caplog):
@@ -195,7 +221,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
 
 
 def test_what_travels_can_be_packed(executor):
-    with pytest.raises((pickle.PicklingError, AttributeError)):
+    with pytest.raises(SerendipError, match=r"top of a module.*lambda"):
         lowest(ShardedPool(executor), lambda block: Scores((block.x[:, 0],)), 0)
     whole, cut = pools(executor)
     assert pick(cut) == pick(whole)

@@ -19,6 +19,7 @@ from serendip.models.lookahead import MASSES, NODES, LinearLookahead, SampledLoo
 from serendip.models.mixture.auto import AutoModel, Member
 from serendip.policies.ens import ENS, FutureSum
 from serendip.pools.dense import DensePool
+from serendip.simulate.loop import suggest
 
 X = np.random.default_rng(0).standard_normal((30, 2))
 Y = np.tanh(X[:, 0]) + 0.3 * X[:, 1]
@@ -100,7 +101,7 @@ def test_a_member_that_cannot_look_ahead_is_named():
 def test_ens_still_says_what_it_needs():
     posterior = SparseLinearModel(2, n_chains=10).posterior(observations(range(3)), stream(0))
     with pytest.raises(MissingCapability, match="SparseLinearPosterior is not one"):
-        ENS().choose(posterior, DensePool(X), 3, stream(0))
+        suggest(posterior, DensePool(X), ENS(), 3, lambda _: stream(0))
 
 
 def test_ens_refuses_a_pool_that_it_would_never_finish():

@@ -105,7 +105,7 @@ class ProcessExecutor:
         """The reduction over each shard."""
         if not self._end.alive:
             raise SerendipError("The processes that held the pool have ended; start them again.")
-        packed = pickle.dumps(reduction, protocol=pickle.HIGHEST_PROTOCOL)
+        packed = _packed(reduction)
         requests = [pickle.dumps((packed, gone)) for gone in removed]
         with self._lock:
             try:
@@ -172,6 +172,20 @@ class ProcessExecutor:
         return _Worker(process, here)
 
 
+def _packed(reduction: Reduction[Any]) -> bytes:
+    """A reduction as it travels."""
+    try:
+        return pickle.dumps(reduction, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        raise SerendipError(f"{_STAYS}: {problem}.") from None
+
+
+_STAYS = (
+    "What a policy or a model computes cannot be sent to the processes that hold the pool; write "
+    "it as a function at the top of a module, its settings by functools.partial, not as a lambda "
+    "or a function within another"
+)
+
 _NOT_BEGUN = SerendipError(
     f"A process of the pool ended {LIVES} times before it was ready, most likely for want of "
     "memory."
@@ -236,10 +250,18 @@ def _serve(
             if shard is None:
                 shard = Shard(source.open(), start)
             if packed:
-                answer = shard.fold(pickle.loads(packed), removed)
+                answer = shard.fold(_unpacked(packed), removed)
         except Exception as problem:
             answer = _Failure(_portable(problem))
         line.send_bytes(pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def _unpacked(packed: bytes) -> Reduction[Any]:
+    try:
+        reduction: Reduction[Any] = pickle.loads(packed)
+    except (AttributeError, ImportError) as problem:  # such as a function of a notebook
+        raise SerendipError(f"{_STAYS}: {problem}.") from None
+    return reduction
 
 
 def _portable(problem: Exception) -> Exception:

@@ -1,7 +1,9 @@
 """The shapes that models, pools, policies and oracles share."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, Self, TypeVar, runtime_checkable
+from functools import cache
+from inspect import signature
+from typing import Any, Protocol, Self, TypeVar, cast, get_type_hints, runtime_checkable
 
 from numpy.random import Generator
 
@@ -108,6 +110,31 @@ class SupportsMoments(Posterior, Protocol):
 
     def moments(self) -> MomentsFn:
         """Posterior mean and standard deviation of f(x)."""
+        ...
+
+
+@runtime_checkable
+class SupportsSeen(Posterior, Protocol):
+    """Who tells what has been seen, so that a candidate can be compared with the best so far."""
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far in the order seen, side information too; larger is better."""
+        ...
+
+
+@runtime_checkable
+class SupportsImprovement(SupportsMoments, SupportsSeen, Protocol):
+    """What expected improvement needs."""
+
+
+@runtime_checkable
+class SupportsScales(Posterior, Protocol):
+    """Who can say whether its scales were given; whoever cannot is taken to infer them."""
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether it was told noise and width of the prior, and can be relied upon at once."""
         ...
 
 
@@ -237,6 +264,8 @@ class Oracle(Protocol):
 
 _CAPABILITIES: dict[type, tuple[str, str]] = {
     SupportsMoments: ("a posterior with moments", "SampleVIDS, BudgetIDS or Thompson"),
+    SupportsImprovement: ("a posterior with moments that tells the labels seen", "BudgetIDS"),
+    SupportsSeen: ("a posterior that tells the labels seen", "BudgetIDS"),
     SupportsConfidence: ("a posterior with a uniform confidence band", "UCB"),
     SupportsDesign: ("a generalised linear posterior", "UCB"),
     SupportsInformation: ("a posterior over a finite parameter set", "BudgetIDS or SampleVIDS"),
@@ -246,12 +275,50 @@ _CAPABILITIES: dict[type, tuple[str, str]] = {
 }
 
 
-def require(posterior: object, capability: type[P], by: object) -> P:
-    """The posterior, once it is known to offer the capability; an error that helps otherwise."""
-    if isinstance(posterior, capability):
+def require(posterior: object, capability: Callable[..., P], by: object) -> P:
+    """The posterior, once it is known to offer the capability; an error that helps otherwise.
+
+    Args:
+        posterior: Who is asked.
+        capability: A runtime-checkable protocol, such as `SupportsMoments`. Type checkers take a
+            protocol for what it makes, where they would refuse it as a `type[P]`, being abstract.
+        by: Who asks.
+    """
+    kind = cast("type[P]", capability)
+    if isinstance(posterior, kind):
         return posterior
-    wanted, instead = _CAPABILITIES[capability]
+    unknown = f"a posterior that is a {kind.__module__}.{kind.__name__}", "another model"
+    wanted, instead = _CAPABILITIES.get(kind, unknown)
     raise MissingCapability(
         f"{type(by).__name__} needs {wanted}; {type(posterior).__name__} is not one. "
         f"Use {instead} instead."
     )
+
+
+def capability_of(policy: object) -> type:
+    """What a policy needs: the capability that stands in the signature of its `choose`.
+
+    `Posterior`, which every model offers, where it names none, or one that only a type checker
+    could tell.
+    """
+    return _named(cast(Any, type(policy)))
+
+
+@cache
+def _named(kind: Any) -> type:
+    try:
+        name = list(signature(kind.choose).parameters)[1]
+        found = get_type_hints(kind.choose).get(name, Posterior)
+    except Exception:  # no plain function, or names that are imported for the type checker alone
+        return Posterior
+    if found is Any or not isinstance(found, type):
+        return Posterior
+    checkable = getattr(found, "_is_runtime_protocol", not getattr(found, "_is_protocol", False))
+    return found if checkable else Posterior
+
+
+def check_capability(policy: object, posterior: object) -> None:
+    """Refuses a posterior that lacks what the policy says it needs."""
+    capability = capability_of(policy)
+    if capability is not Posterior:
+        require(posterior, capability, by=policy)

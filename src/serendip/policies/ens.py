@@ -15,7 +15,7 @@ from numpy.random import Generator
 from serendip.core.arrays import Floats
 from serendip.core.data import Block, Choice, Scores
 from serendip.core.errors import InvalidInput
-from serendip.core.protocols import BlockFn, Pool, Posterior, SupportsLookahead, require
+from serendip.core.protocols import BlockFn, Pool, SupportsLookahead
 from serendip.core.reductions.folds import everything, lowest
 
 _CELLS = 4_000_000
@@ -28,16 +28,17 @@ _AT_MOST = 50_000
 class ENS:
     """Take what is best if all later choices were made at once after this label."""
 
-    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+    def choose(
+        self, posterior: SupportsLookahead, pool: Pool, remaining: int, rng: Generator
+    ) -> Choice:
         """Argmax of what this label and the k − 1 after it are expected to bring."""
-        able = require(posterior, SupportsLookahead, by=self)
         if len(pool) > _AT_MOST:
             raise InvalidInput(
                 f"ENS compares each candidate with every other and takes {_AT_MOST:,} at most; "
                 f"this pool has {len(pool):,}. Use ids, or a smaller pool."
             )
         others = everything(pool)
-        future = FutureSum(able.lookahead(others), others.items, min(remaining, len(pool)) - 1)
+        future = FutureSum(posterior.lookahead(others), others.items, min(remaining, len(pool)) - 1)
         found = lowest(pool, future, int(rng.integers(2**63 - 1)))
         return Choice(found.item, found.score, {"expected_total": -found.score})
 

@@ -8,8 +8,8 @@ from numpy.random import Generator
 from serendip.core.arguments import number
 from serendip.core.data import Choice
 from serendip.core.errors import InvalidInput
-from serendip.core.protocols import Pool, Posterior, SupportsDesign, require
-from serendip.policies.bands import choose_highest
+from serendip.core.protocols import Pool, SupportsDesign
+from serendip.policies.index import Optimism, choose_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,9 @@ class GLMUCB:
         if not number("scale", self.scale) >= 0:
             raise InvalidInput(f"scale must not be negative; got {self.scale}.")
 
-    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+    def choose(
+        self, posterior: SupportsDesign, pool: Pool, remaining: int, rng: Generator
+    ) -> Choice:
         """The most promising candidate, optimistically."""
-        able = require(posterior, SupportsDesign, by=self)
-        multiple = self.scale * float(np.sqrt(2.0 * np.log(able.n_labels + 2.0)))
-        return choose_highest(pool, able.design(), multiple, rng)
+        multiple = self.scale * float(np.sqrt(2.0 * np.log(posterior.n_labels + 2.0)))
+        return choose_by(pool, posterior.design(), Optimism(multiple), rng)

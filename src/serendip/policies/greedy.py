@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from serendip.core.data import Choice
-from serendip.core.protocols import Pool, Posterior, SupportsMoments, require
-from serendip.policies.bands import choose_highest
+from serendip.core.protocols import Pool, SupportsMoments
+from serendip.policies.index import Optimism, choose_by
 
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
     """argmax of the posterior mean."""
 
-    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+    def choose(
+        self, posterior: SupportsMoments, pool: Pool, remaining: int, rng: Generator
+    ) -> Choice:
         """The candidate that looks best now."""
-        able = require(posterior, SupportsMoments, by=self)
-        return choose_highest(pool, able.moments(), 0.0, rng)
+        return choose_by(pool, posterior.moments(), Optimism(0.0), rng)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from serendip.core.arguments import flag
 from serendip.core.data import Choice
-from serendip.core.protocols import Pool, Posterior, SupportsInformation, require
+from serendip.core.protocols import Pool, SupportsInformation
 from serendip.core.reductions.folds import optima
 from serendip.policies.ratio import PeakTradeoff, check_power, choose_by_ratio
 
@@ -28,9 +28,10 @@ class IDS:
         check_power(self.power)
         flag("ordered", self.ordered)
 
-    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+    def choose(
+        self, posterior: SupportsInformation, pool: Pool, remaining: int, rng: Generator
+    ) -> Choice:
         """A candidate drawn from the best distribution, which has at most two."""
-        exact = require(posterior, SupportsInformation, by=self)
-        best = optima(pool, exact.atoms(), remaining)
-        tradeoff = PeakTradeoff.of(exact.information(best, self.ordered), best)
+        best = optima(pool, posterior.atoms(), remaining)
+        tradeoff = PeakTradeoff.of(posterior.information(best, self.ordered), best)
         return choose_by_ratio(pool, tradeoff, self.power, True, rng)

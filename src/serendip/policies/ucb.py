@@ -7,14 +7,8 @@ from numpy.random import Generator
 from serendip.core.arguments import number
 from serendip.core.data import Choice
 from serendip.core.errors import InvalidInput
-from serendip.core.protocols import (
-    Pool,
-    Posterior,
-    SupportsConfidence,
-    SupportsMoments,
-    require,
-)
-from serendip.policies.bands import choose_highest
+from serendip.core.protocols import Pool, SupportsConfidence, SupportsMoments
+from serendip.policies.index import Optimism, choose_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +22,11 @@ class UCB:
         if not number("width", self.width) >= 0:
             raise InvalidInput(f"width must not be negative; got {self.width}.")
 
-    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+    def choose(
+        self, posterior: SupportsMoments, pool: Pool, remaining: int, rng: Generator
+    ) -> Choice:
         """The most promising candidate, optimistically."""
-        able = require(posterior, SupportsMoments, by=self)
-        return choose_highest(pool, able.moments(), self.width, rng)
+        return choose_by(pool, posterior.moments(), Optimism(self.width), rng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,8 @@ class OFUL:
         if not 0 < number("failure", self.failure) < 1:
             raise InvalidInput(f"failure must lie between 0 and 1; got {self.failure}.")
 
-    def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
+    def choose(
+        self, posterior: SupportsConfidence, pool: Pool, remaining: int, rng: Generator
+    ) -> Choice:
         """The most promising candidate, as optimistic as theory asks."""
-        able = require(posterior, SupportsConfidence, by=self)
-        return choose_highest(pool, able.confidence(self.failure), 1.0, rng)
+        return choose_by(pool, posterior.confidence(self.failure), Optimism(1.0), rng)

@@ -12,7 +12,15 @@ from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Choice, Observation
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Labels
-from serendip.core.protocols import Model, Oracle, Policy, Pool, Posterior, SupportsCheck
+from serendip.core.protocols import (
+    Model,
+    Oracle,
+    Policy,
+    Pool,
+    Posterior,
+    SupportsCheck,
+    check_capability,
+)
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.policies.batch import choose_batch
@@ -72,6 +80,7 @@ def _suggested(
     count: int,
 ) -> tuple[Choice, ...]:
     """The same once all arguments are known to fit."""
+    check_capability(policy, posterior)
     with one_blas_thread():
         choices = choose_batch(policy, posterior, bounded(pool), remaining, count, streams)
     for choice in choices:

@@ -30,9 +30,9 @@ from serendip.models.draws import LinearDraws  # noqa: E402
 from serendip.models.linear.logistic import LogisticModel  # noqa: E402
 from serendip.models.linear.model import LinearModel  # noqa: E402
 from serendip.models.linear_forms import LinearSummary  # noqa: E402
-from serendip.policies.bands import Optimism  # noqa: E402
 from serendip.policies.budget_ids import BudgetIDS  # noqa: E402
 from serendip.policies.greedy import Greedy  # noqa: E402
+from serendip.policies.index import IndexScores, Optimism  # noqa: E402
 from serendip.policies.ratio import PeakTradeoff, RatioScores, RegretScores  # noqa: E402
 from serendip.policies.sample_vids import SampleVIDS  # noqa: E402
 from serendip.policies.thompson import Thompson  # noqa: E402
@@ -118,7 +118,7 @@ def test_bounds_hold_for_every_row(seed, n, d, block_rows, slab_rows, streamed, 
         RatioScores(peak, 2.0), RatioScores(budget, 2.5), RegretScores(budget), RegretScores(peak),
         RatioScores(peak, 2.0, 0.05), RatioScores(budget, 2.5, 0.05),
         RatioScores(budget, 2.0, 1e-9),
-        Optimism(posterior.moments(), 1.0),
+        IndexScores(posterior.moments(), Optimism(1.0)),
     ]  # fmt: skip
     for score in scores:
         exact = np.full(n, np.nan)

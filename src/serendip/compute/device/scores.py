@@ -20,7 +20,7 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn
 from serendip.models.linear.model import LinearMoments
 from serendip.models.linear_forms import LinearSummary, LinearTradeoff, square_root
-from serendip.policies.bands import Optimism
+from serendip.policies.index import IndexScores, Optimism
 from serendip.policies.ratio import PeakTradeoff, RatioScores, RegretScores
 
 _ROWS = 2**25
@@ -64,10 +64,12 @@ class Question:
 
 def question(score: BlockFn[Scores]) -> Question | None:
     """What to ask a device, where it can tell anything of this score."""
-    if isinstance(score, Optimism) and isinstance(score.moments, LinearMoments):
-        moments = score.moments
+    if isinstance(score, IndexScores) and isinstance(score.score, Optimism):
+        moments, multiple = score.moments, score.score.multiple
+        if not isinstance(moments, LinearMoments):
+            return None
         forms = _forms(moments.mean, None, square_root(moments.covariance), None)
-        return Question(forms, _OptimismSpan(score.multiple * moments.width))
+        return Question(forms, _OptimismSpan(multiple * moments.width))
     if not isinstance(score, RatioScores | RegretScores):
         return None
     tradeoff = score.tradeoff
