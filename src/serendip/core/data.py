@@ -101,6 +101,24 @@ class Optima:
         """E|max f|, beside which differences of labels are rounding."""
         return float(self.weights @ np.abs(self.values[:, 0]))
 
+    @property
+    def thresholds(self) -> Floats:
+        """(M,) f_(k), the k-th largest value of each draw."""
+        # In one piece, as it arrives at other processes: sums round by how numbers lie in memory.
+        return np.ascontiguousarray(self.values[:, -1])
+
+
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """Who is among the k best of each draw: less than `Optima`, and found sooner."""
+
+    items: Ints
+    """(M, k) in any order."""
+    thresholds: Floats
+    """(M,) f_(k), the k-th largest value of each draw."""
+    weights: Floats
+    """(M,) weight of each draw; they sum to one."""
+
 
 LEVEL_DISCOUNT = 0.5
 """β: the part of what a label tells about f_(k) that is no news about who is among the k best.

@@ -34,7 +34,7 @@ from numpy.random import Generator
 from serendip.core.arguments import flag
 from serendip.core.data import Block, Choice, Contenders, Tradeoff
 from serendip.core.protocols import BlockFn, Pool, Posterior
-from serendip.core.reductions.folds import contenders, optima
+from serendip.core.reductions.folds import contenders, leading
 from serendip.policies.ratio import (
     check_n_draws,
     check_power,
@@ -72,7 +72,7 @@ class BudgetIDS:
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """The candidate with the lowest information ratio against the budget."""
         draws = posterior.sample(self.n_draws, rng)
-        doubtful = contenders(pool, optima(pool, draws, remaining))
+        doubtful = contenders(pool, leading(pool, draws, remaining))
         tradeoff = draws.tradeoff(doubtful)
         left = min(remaining, len(pool))
         if left == 1:

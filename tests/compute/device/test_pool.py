@@ -23,7 +23,7 @@ from serendip.compute.device.scores import _bounds, _told, asked, question  # no
 from serendip.compute.engines import Engine  # noqa: E402
 from serendip.core.data import Observation  # noqa: E402
 from serendip.core.errors import AlreadyLabelled, SerendipError  # noqa: E402
-from serendip.core.reductions.folds import everything, frontier, lowest, optima  # noqa: E402
+from serendip.core.reductions.folds import everything, frontier, leading, lowest, optima  # noqa: E402
 from serendip.core.reductions.leaders import LeadersFold  # noqa: E402
 from serendip.core.rng import stream  # noqa: E402
 from serendip.models.draws import LinearDraws  # noqa: E402
@@ -85,6 +85,9 @@ def test_leaders_are_the_same(seed, n, d, block_rows, slab_rows, streamed, kind,
     found, wanted = optima(device, draws, count), optima(plain, draws, count)
     np.testing.assert_array_equal(found.items, wanted.items)
     np.testing.assert_array_equal(found.values, wanted.values)
+    found, wanted = leading(device, draws, count), leading(plain, draws, count)
+    np.testing.assert_array_equal(np.sort(found.items, axis=1), np.sort(wanted.items, axis=1))
+    np.testing.assert_array_equal(found.thresholds, wanted.thresholds)
 
 
 @settings(max_examples=60, deadline=None)

@@ -11,7 +11,7 @@ from naive import naive_top
 from serendip.core.data import Block, Scores
 from serendip.core.errors import SerendipError
 from serendip.core.likelihood import Gaussian
-from serendip.core.reductions.folds import contenders, everything, lowest, optima
+from serendip.core.reductions.folds import contenders, everything, leading, lowest, optima
 from serendip.core.reductions.leaders import LeadersFold
 from serendip.models.draws import LinearDraws, TableDraws, equal_weights
 from serendip.pools.dense import DensePool
@@ -29,6 +29,13 @@ def exact_values(x, draws):
         draws.refine(x, np.full(len(x), draw, dtype=np.int64)) for draw in range(len(draws.weights))
     ]
     return np.stack(columns, axis=1)
+
+
+def assert_leading(pool, draws, count, items, values):
+    """The same candidates as these (M, k), best first, in any order; the same last value."""
+    found = leading(pool, draws, count)
+    np.testing.assert_array_equal(np.sort(found.items, axis=1), np.sort(items, axis=1))
+    np.testing.assert_array_equal(found.thresholds, values[:, -1])
 
 
 @settings(max_examples=150, deadline=None)
@@ -59,6 +66,7 @@ def test_optima_equal_naive(seed, n, d, n_draws, count, block_rows, single, scal
     rows, values = naive_top(exact_values(x[left], draws), min(count, len(left)))
     np.testing.assert_array_equal(found.items, left[rows])
     np.testing.assert_array_equal(found.values, values)
+    assert_leading(pool, draws, count, left[rows], values)
 
 
 @settings(max_examples=25, deadline=None)
@@ -83,6 +91,7 @@ def test_optima_of_many_chunks_equal_naive(seed, n, d, n_draws, count, block_row
     rows, values = naive_top(exact_values(x, draws), count)
     np.testing.assert_array_equal(found.items, rows)
     np.testing.assert_array_equal(found.values, values)
+    assert_leading(DensePool(x, block_rows=block_rows), draws, count, rows, values)
 
 
 @pytest.mark.parametrize("count", [1, 7])
@@ -93,6 +102,7 @@ def test_a_crowd_of_equal_rows_is_told_apart_by_item(count):
     pool = DensePool(x, block_rows=5000).without(0)
     found = optima(pool, draws, count)
     np.testing.assert_array_equal(found.items, np.tile(np.arange(1, count + 1), (20, 1)))
+    assert_leading(pool, draws, count, found.items, found.values)
     state = LeadersFold(draws, count).start()
     for start in range(0, 40_000, 4000):
         items = np.arange(start, start + 4000)
@@ -170,6 +180,33 @@ def test_who_is_always_among_the_best_has_a_share_of_exactly_one():
         assert found.share[0] == 1.0
         assert found.doubt[0] == 0.0
         assert found.doubt[1] > 0
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_only_values_that_may_be_the_last_are_computed_in_float64(single):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((3000, 5))
+    x = x.astype(np.float32) if single else x
+    weights = rng.dirichlet(np.ones(40))
+    pool, n_refined = DensePool(x, block_rows=257), []
+
+    class Counted(LinearDraws):
+        __slots__ = ()
+
+        def refine(self, x, draws):
+            n_refined.append(len(draws))
+            return super().refine(x, draws)
+
+    theta = rng.standard_normal((40, 5))
+    draws = Counted(theta, weights, np.zeros(5), np.eye(5), Gaussian(1.0))
+    best = optima(pool, draws, 50)
+    n_all = sum(n_refined)
+    n_refined.clear()
+    found = leading(pool, draws, 50)
+    assert sum(n_refined) <= 4 * 40 < n_all
+    ours, theirs = contenders(pool, found), contenders(pool, best)
+    for name in ("items", "share", "thresholds"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
 
 
 class ByColumns:

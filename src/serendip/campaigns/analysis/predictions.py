@@ -21,7 +21,7 @@ from serendip.core.protocols import (
     SupportsMoments,
     require,
 )
-from serendip.core.reductions.folds import contenders, optima
+from serendip.core.reductions.folds import contenders, leading
 from serendip.core.threads import one_blas_thread
 from serendip.models.draws import SampledMoments
 
@@ -107,7 +107,7 @@ def chances_of_top(view: CampaignView, draws: Draws, items: Ints) -> Floats:
     """
     if len(view.pool) == 0:
         return np.zeros(len(items))
-    found = contenders(view.pool, optima(view.pool, draws, max(1, free_labels(view))))
+    found = contenders(view.pool, leading(view.pool, draws, max(1, free_labels(view))))
     place = np.minimum(np.searchsorted(found.items, items), len(found.items) - 1)
     return np.where(found.items[place] == items, np.minimum(found.share[place], 1.0), 0.0)
 

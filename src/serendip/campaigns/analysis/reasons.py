@@ -13,7 +13,7 @@ from serendip.campaigns.analysis.view import CampaignView, percent, shown
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block, Choice, Tradeoff
 from serendip.core.protocols import BlockFn, Draws
-from serendip.core.reductions.folds import contenders, optima
+from serendip.core.reductions.folds import contenders, leading
 from serendip.core.threads import one_blas_thread
 from serendip.models.graph.model import GraphPosterior
 
@@ -127,7 +127,7 @@ def _standing(view: CampaignView, block: Block, draws: Draws) -> tuple[Floats, F
     n_items, n_draws = len(block), len(draws.weights)
     if len(view.pool) == 0:
         return np.ones(n_items), np.zeros(n_items), np.zeros(n_items)
-    rivals = contenders(view.pool, optima(view.pool, draws, max(1, free_labels(view))))
+    rivals = contenders(view.pool, leading(view.pool, draws, max(1, free_labels(view))))
     rows = np.repeat(np.arange(n_items), n_draws)
     values = draws.refine(block.x[rows], np.tile(np.arange(n_draws), n_items))
     in_top = values.reshape(n_items, n_draws) >= rivals.thresholds

@@ -9,9 +9,10 @@ import numpy.typing as npt
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.bounds.ellipsoid import Ellipsoid
 from serendip.core.bounds.screening import BoundFn, Sight, best_case
-from serendip.core.data import Block, Contenders, Optima, Scores, Tradeoff, certain
+from serendip.core.data import Block, Contenders, Leading, Optima, Scores, Tradeoff, certain
 from serendip.core.errors import SerendipError
 from serendip.core.protocols import BlockFn, Pool
+from serendip.core.reductions.leaders import leading as leading
 from serendip.core.reductions.leaders import optima as optima
 from serendip.core.reductions.mixture import log_ratio, near_hull, reaches, thinned_hull, upper_hull
 from serendip.core.reductions.ties import first_of_lowest, near_lowest
@@ -46,7 +47,7 @@ class Rows:
         return np.asarray, (np.asarray(self),)  # travels as the array that it stands for
 
 
-def contenders(pool: Pool, best: Optima) -> Contenders:
+def contenders(pool: Pool, best: Leading | Optima) -> Contenders:
     """The candidates among the k best of any draw, with their share."""
     depth = best.items.shape[1]
     items, place = np.unique(best.items, return_inverse=True)
@@ -56,8 +57,7 @@ def contenders(pool: Pool, best: Optima) -> Contenders:
         items=items,
         x=pool.take(items) if len(items) <= _HELD else Rows(pool, items),
         share=certain(np.asarray(np.bincount(place, weights), dtype=np.float64)),
-        # In one piece, as it arrives at other processes: sums round by how numbers lie in memory.
-        thresholds=np.ascontiguousarray(best.values[:, -1]),
+        thresholds=best.thresholds,
         weights=best.weights,
     )
 

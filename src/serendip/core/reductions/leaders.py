@@ -14,7 +14,7 @@ import numpy as np
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.bounds.ellipsoid import Belief, Ellipsoid
 from serendip.core.bounds.screening import Sight, SupportsReach
-from serendip.core.data import Block, Optima
+from serendip.core.data import Block, Leading, Optima
 from serendip.core.errors import SerendipError
 from serendip.core.protocols import Draws, Pool
 from serendip.core.reductions.scanning import (
@@ -54,6 +54,29 @@ def optima(pool: Pool, draws: Draws, count: int = 1) -> Optima:
     found = pool.fold(LeadersFold(draws, count)).compact(count).pairs
     items, values = _ranked(found, _exact_values(pool, draws, found), len(draws.weights), count)
     return Optima(items, values, draws.weights)
+
+
+def leading(pool: Pool, draws: Draws, count: int) -> Leading:
+    """Who is among the `count` best of each draw, and the value of the last of them.
+
+    As `optima` has it; but of the values only those are computed in float64 that may be the last,
+    or may tie with it.
+    """
+    count, n_draws = min(count, len(pool)), len(draws.weights)
+    pairs = pool.fold(LeadersFold(draws, count)).compact(count).pairs
+    above = pairs.lower > _kth(pairs.draw, pairs.upper, n_draws, count)[pairs.draw]
+    sure, rest = np.flatnonzero(above), np.flatnonzero(~above)
+    doubtful = _picked(pairs, rest)
+    exact = _exact_values(pool, draws, doubtful)
+    order = np.lexsort((doubtful.item, -exact, doubtful.draw))
+    wanted = count - np.bincount(pairs.draw[sure], minlength=n_draws)
+    place = _places(doubtful.draw[order])
+    inside = order[place < wanted[doubtful.draw[order]]]
+    last = np.flatnonzero(place == wanted[doubtful.draw[order]] - 1)
+    members = np.concatenate([sure, rest[inside]])
+    members = members[np.argsort(pairs.draw[members], kind="stable")]
+    items = pairs.item[members].astype(np.int64).reshape(n_draws, count)
+    return Leading(items, exact[order[last]], draws.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +127,9 @@ class Leaders:
         """The floor as high as the pairs show it to be, and the pairs that can still reach it."""
         floor = self.floor
         if count > 1 and self.parts:
-            floor = np.maximum(floor, _kth(self.parts, len(floor), count))
+            draw = np.concatenate([part.draw for part in self.parts])
+            lower = np.concatenate([part.lower for part in self.parts])
+            floor = np.maximum(floor, _kth(draw, lower, len(floor), count))
         reached = [part.upper >= floor[part.draw] for part in self.parts]
         pairs = _joined(self.parts, reached).without_beaten(count)
         return Leaders(floor, (pairs,), len(pairs))
@@ -243,6 +268,10 @@ def _joined(parts: Sequence[Pairs], kept: Sequence[Array] | None = None) -> Pair
     return Pairs(*columns)
 
 
+def _picked(pairs: Pairs, places: Ints) -> Pairs:
+    return _joined((pairs,), (places,))
+
+
 def _places(sorted_draws: Array) -> Array:
     """(h,) int32: the place of each entry within its run of equal ones, from 0."""
     firsts = np.flatnonzero(np.r_[True, sorted_draws[1:] != sorted_draws[:-1]]).astype(np.int32)
@@ -250,10 +279,8 @@ def _places(sorted_draws: Array) -> Array:
     return np.arange(len(sorted_draws), dtype=np.int32) - np.repeat(firsts, sizes)
 
 
-def _kth(parts: Sequence[Pairs], n_draws: int, count: int) -> Floats:
-    """(M,) the k-th largest lower bound of each draw; −∞ where there are fewer."""
-    draw = np.concatenate([part.draw for part in parts])
-    lower = np.concatenate([part.lower for part in parts])
+def _kth(draw: Array, bound: Array, n_draws: int, count: int) -> Floats:
+    """(M,) the k-th largest bound of each draw; −∞ where there are fewer."""
     found = np.full(n_draws, -np.inf)
     for first in range(0, n_draws, _DRAWS):  # some at a time: there are many pairs
         inside = np.flatnonzero((draw >= first) & (draw < first + _DRAWS))
@@ -263,8 +290,8 @@ def _kth(parts: Sequence[Pairs], n_draws: int, count: int) -> Floats:
         places = _places(own)
         width = int(places.max(initial=-1)) + 1
         if width >= count:
-            table = np.full((min(_DRAWS, n_draws - first), width), -np.inf, dtype=lower.dtype)
-            table[own, places] = lower[inside[order]]
+            table = np.full((min(_DRAWS, n_draws - first), width), -np.inf, dtype=bound.dtype)
+            table[own, places] = bound[inside[order]]
             table.partition(width - count, axis=1)
             found[first : first + _DRAWS] = table[:, width - count]
     return found
@@ -288,8 +315,10 @@ def _exact_values(pool: Pool, draws: Draws, pairs: Pairs) -> Floats:
     order = rough[np.argsort(pairs.item[rough], kind="stable")]
 
     def exact(places: Ints) -> Floats:
-        items, row = np.unique(pairs.item[places].astype(np.int64), return_inverse=True)
-        return _refined(draws, pool.take(items), np.ravel(row), pairs.draw[places])
+        items = pairs.item[places].astype(np.int64)  # increasing
+        fresh = np.r_[True, items[1:] != items[:-1]]
+        row = np.cumsum(fresh) - 1
+        return _refined(draws, pool.take(items[fresh]), row, pairs.draw[places])
 
     parts = [order[start : start + _REFINED] for start in range(0, len(order), _REFINED)]
     with one_blas_thread():
