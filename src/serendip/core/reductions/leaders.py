@@ -74,7 +74,7 @@ def leading(pool: Pool, draws: Draws, count: int) -> Leading:
     inside = order[place < wanted[doubtful.draw[order]]]
     last = np.flatnonzero(place == wanted[doubtful.draw[order]] - 1)
     members = np.concatenate([sure, rest[inside]])
-    members = members[np.argsort(pairs.draw[members], kind="stable")]
+    members = members[_by_draw(pairs.draw[members], n_draws)]
     items = pairs.item[members].astype(np.int64).reshape(n_draws, count)
     return Leading(items, exact[order[last]], draws.weights)
 
@@ -279,13 +279,19 @@ def _places(sorted_draws: Array) -> Array:
     return np.arange(len(sorted_draws), dtype=np.int32) - np.repeat(firsts, sizes)
 
 
+def _by_draw(draw: Array, n_draws: int) -> Ints:
+    """The order by draw, stable; short numbers are sorted by radix."""
+    short = draw.astype(np.uint16) if n_draws <= 2**16 else draw
+    return np.argsort(short, kind="stable")
+
+
 def _kth(draw: Array, bound: Array, n_draws: int, count: int) -> Floats:
     """(M,) the k-th largest bound of each draw; −∞ where there are fewer."""
     found = np.full(n_draws, -np.inf)
     for first in range(0, n_draws, _DRAWS):  # some at a time: there are many pairs
         inside = np.flatnonzero((draw >= first) & (draw < first + _DRAWS))
-        own = (draw[inside] - first).astype(np.uint16)  # short keys are sorted by radix
-        order = np.argsort(own, kind="stable")
+        own = draw[inside] - first
+        order = _by_draw(own, _DRAWS)
         own = own[order]
         places = _places(own)
         width = int(places.max(initial=-1)) + 1
