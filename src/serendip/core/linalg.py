@@ -39,6 +39,10 @@ class Cholesky(NamedTuple):
         """L⁻¹b, so that the squared norm is bᵀA⁻¹b."""
         return np.asarray(solve_triangular(self.factor, right, lower=True, check_finite=False))
 
+    def norms(self, x: Floats) -> Floats:
+        """(b,) √(xᵀA⁻¹x)"""
+        return np.asarray(np.linalg.norm(self.whiten(x.T), axis=0))
+
     def colour(self, normal: Floats) -> Floats:
         """L⁻ᵀz: covariance A⁻¹ for z ~ N(0, I)."""
         return np.asarray(

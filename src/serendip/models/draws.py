@@ -25,13 +25,15 @@ from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws
 from serendip.models.fitting import check_width, places
 from serendip.models.linear_forms import (
-    LinearSummary,
     LinearTradeoff,
     doubtful_form,
+    linear_summary,
+    product_slack,
     ratio,
     square_root,
     squared_norms,
     thin,
+    working_type,
 )
 from serendip.models.linear_forms import gaussian_shortfall as gaussian_shortfall
 
@@ -145,7 +147,7 @@ class LinearDraws:
 
     def slack(self, block: Block) -> Floats:
         """(d + 4)·ε·‖x‖‖θ‖, which covers the rounding of θ, of the product and of the norms."""
-        return _product_slack(block.x, self.sizes)
+        return product_slack(block.x, self.sizes)
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row in float64, so that the company a row keeps changes nothing."""
@@ -163,14 +165,7 @@ class LinearDraws:
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """v(x) = xᵀLx with L = Σ_a p_a (μ_a − μ)(μ_a − μ)ᵀ, built once per step."""
-        groups = Groups.of(best.peaks, best.weights)
-        within = groups.means(self.theta)
-        mean = groups.masses @ within
-        root = (within - mean).T * np.sqrt(groups.masses)
-        nothing = np.zeros(1)
-        return LinearSummary(
-            mean, thin(root), float(self.likelihood.label_variance(nothing, nothing)[0])
-        )
+        return linear_summary(self.theta, self.likelihood, best)
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """g(x) = Σ_x′ w(x′) (xᵀΣx′ − βxᵀc)² / Var(Y_x), c = Cov(θ, f_(k)), Δ(x) by two moments.
@@ -197,18 +192,6 @@ class LinearDraws:
         )
 
 
-def _working_type(x: Array) -> np.dtype[np.floating]:
-    return np.dtype(np.float32) if x.dtype == np.float32 else np.dtype(np.float64)
-
-
-def _product_slack(x: Array, sizes: Floats) -> Floats:
-    kind = np.finfo(_working_type(x))
-    # The largest entry bounds a row's norm without squares, which could overflow in float32.
-    largest = max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)))
-    rounding = float(kind.eps) * np.sqrt(x.shape[1]) * largest * sizes
-    return np.asarray((x.shape[1] + 4) * (rounding + float(kind.tiny)))
-
-
 # --- a monotone link on top: f_i(x) = μ(xᵀθ_i) ---------------------------------------------------
 
 
@@ -223,13 +206,13 @@ class LogisticDraws:
     def values(self, block: Block) -> Array:
         """(b, M)"""
         check_width(block.x, self.theta.shape[1])
-        return expit(block.x @ self.theta.T.astype(_working_type(block.x), copy=False))
+        return expit(block.x @ self.theta.T.astype(working_type(block.x), copy=False))
 
     def slack(self, block: Block) -> Floats:
         """A quarter of the linear bound, the link being ¼-Lipschitz, and its own rounding."""
         return (
-            0.25 * _product_slack(block.x, np.linalg.norm(self.theta, axis=1))
-            + 4 * np.finfo(_working_type(block.x)).eps
+            0.25 * product_slack(block.x, np.linalg.norm(self.theta, axis=1))
+            + 4 * np.finfo(working_type(block.x)).eps
         )
 
     def refine(self, x: Array, draws: Ints) -> Floats:

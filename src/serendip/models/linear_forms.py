@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from serendip.core.arrays import Floats
+from serendip.core.arrays import Array, Floats
 from serendip.core.bounds.ellipsoid import Ellipsoid
 from serendip.core.bounds.screening import Sight
-from serendip.core.data import Block, Contenders, Summary, Tradeoff, settled
+from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff, settled
+from serendip.core.groups import Groups
 from serendip.core.likelihood import Gaussian, Likelihood
 
 _ROWS = 2048
@@ -43,6 +44,20 @@ def squared_norms(rows: Floats) -> Floats:
 def ratio(top: Floats, bottom: Floats) -> Floats:
     """Top / bottom, and 0 where there is nothing to divide by."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def working_type(x: Array) -> np.dtype[np.floating]:
+    """The precision of products with these rows."""
+    return np.dtype(np.float32) if x.dtype == np.float32 else np.dtype(np.float64)
+
+
+def product_slack(x: Array, sizes: Floats) -> Floats:
+    """(M,) a bound on the rounding of xᵀθ_i over the rows of x, given ‖θ_i‖."""
+    kind = np.finfo(working_type(x))
+    # The largest entry bounds a row's norm without squares, which could overflow in float32.
+    largest = max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)))
+    rounding = float(kind.eps) * np.sqrt(x.shape[1]) * largest * sizes
+    return np.asarray((x.shape[1] + 4) * (rounding + float(kind.tiny)))
 
 
 def square_root(covariance: Floats) -> Floats:
@@ -89,6 +104,16 @@ class LinearSummary:
         """By v ≤ (κ · width)²."""
         shift = float(around.radii(self.mean[None])[0])
         return SummaryBounds(shift, around.stretch(self.root))
+
+
+def linear_summary(theta: Floats, likelihood: Likelihood, best: Optima) -> LinearSummary:
+    """v(x) = xᵀLx with L = Σ_a p_a (μ_a − μ)(μ_a − μ)ᵀ of draws θ (M, d), built once per step."""
+    groups = Groups.of(best.peaks, best.weights)
+    within = groups.means(theta)
+    mean = groups.masses @ within
+    root = (within - mean).T * np.sqrt(groups.masses)
+    nothing = np.zeros(1)
+    return LinearSummary(mean, thin(root), float(likelihood.label_variance(nothing, nothing)[0]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, Draws
 from serendip.models.gp.paths import Company
 from serendip.models.gp.process import pooled
+from serendip.models.wide import Spanned
 
 
 def _binned(edges: Floats) -> tuple[Floats, Floats]:
@@ -57,7 +58,7 @@ class LinearLookahead:
     """f(x) = xᵀθ, θ ~ N(mean, covariance)."""
 
     mean: Floats
-    covariance: Floats
+    covariance: Floats | Spanned
     others: Floats
     """(n, d)"""
     noise_variance: float

@@ -20,6 +20,7 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn
 from serendip.models.linear.model import LinearMoments
 from serendip.models.linear_forms import LinearSummary, LinearTradeoff, square_root
+from serendip.models.wide import Spanned
 from serendip.policies.index import IndexScores, Optimism
 from serendip.policies.ratio import PeakTradeoff, RatioScores, RegretScores
 
@@ -66,7 +67,7 @@ def question(score: BlockFn[Scores]) -> Question | None:
     """What to ask a device, where it can tell anything of this score."""
     if isinstance(score, IndexScores) and isinstance(score.score, Optimism):
         moments, multiple = score.moments, score.score.multiple
-        if not isinstance(moments, LinearMoments):
+        if not isinstance(moments, LinearMoments) or isinstance(moments.covariance, Spanned):
             return None
         forms = _forms(moments.mean, None, square_root(moments.covariance), None)
         return Question(forms, _OptimismSpan(multiple * moments.width))

@@ -28,6 +28,7 @@ from serendip.models.draws import LinearDraws, LogisticDraws, equal_weights
 from serendip.models.ensemble.calibration import SLOPES, Calibration, Scale, Unseen, bounded
 from serendip.models.fitting import check_draws, check_one, check_seen, features
 from serendip.models.lookahead import LinearLookahead, Outlook
+from serendip.models.wide import WIDE, Spanned, WideDraws, linear_draws
 
 _ROWS = 2048
 """Rows refined at once."""
@@ -102,11 +103,11 @@ class Ensemble:
         return EnsembleMoments(self)
 
     @property
-    def law(self) -> tuple[Floats, Floats]:
+    def law(self) -> tuple[Floats, Floats | Spanned]:
         """Mean and covariance of the coefficients: the first is 1, all others standard normal."""
         mean = np.zeros(self.width)
         mean[0] = 1.0
-        return mean, np.diag(1.0 - mean)
+        return mean, np.diag(1.0 - mean) if self.width <= WIDE else Spanned.diagonal(1.0 - mean)
 
     def coefficients(self, size: int, rng: Generator) -> Floats:
         """(size, 1 + K + d + 1) ones for the mean, and z, w and u of fresh draws."""
@@ -171,7 +172,7 @@ class EnsembleDraws:
     """Draws that are functions of the features of an ensemble: all closed forms of theirs hold."""
 
     ensemble: Ensemble
-    inner: LinearDraws | LogisticDraws
+    inner: LinearDraws | WideDraws | LogisticDraws
 
     @property
     def weights(self) -> Floats:
@@ -275,7 +276,7 @@ class EnsemblePosterior:
         theta = self.ensemble.coefficients(size, rng)
         mean, covariance = self.ensemble.law
         likelihood = Gaussian(self.noise_variance)
-        linear = LinearDraws(theta, equal_weights(size), mean, covariance, likelihood)
+        linear = linear_draws(theta, equal_weights(size), mean, covariance, likelihood)
         return EnsembleDraws(self.ensemble, linear)
 
     def moments(self) -> MomentsFn:

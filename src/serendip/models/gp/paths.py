@@ -25,6 +25,7 @@ from serendip.core.data import (
 )
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
+from serendip.models.condensed import Condensed
 from serendip.models.draws import gaussian_shortfall, grouped_summary
 from serendip.models.fitting import features
 from serendip.models.gp.kernel_terms import Sketch
@@ -156,35 +157,20 @@ class PathDraws:
 
         f_(k) − f(x) is taken as a Gaussian, as with linear draws.
         """
-        picked, doubt = _doubtful(contenders.doubt)
-        surplus = contenders.doubt.copy()
-        surplus[picked] -= doubt
+        few = Condensed.of(contenders, _CONTENDERS)
         level = float(self.weights @ contenders.thresholds)
         apart = self.weights * (contenders.thresholds - level)
-        x = np.asarray(contenders.x[picked], dtype=np.float64)
+        x = np.asarray(contenders.x[few.picked], dtype=np.float64)
         level_paths = {path.fit: path.averaged(apart[path.draws]) for path in self.paths}
         company = Company.of(self.fits, x, level_paths)
         return PathTradeoff(
             company=company,
-            doubt=doubt,
-            stake=float(doubt @ pooled(self.fits, company.seen)[1]),
-            items=contenders.items,
-            surplus=surplus,
+            contenders=few,
+            stake=float(few.doubt @ pooled(self.fits, company.seen)[1]),
             level=level,
             level_variance=float(apart @ (contenders.thresholds - level)),
             likelihood=self.likelihood,
         )
-
-
-def _doubtful(doubt: Floats) -> tuple[Ints, Floats]:
-    """The contenders to look at, with their weights: all, or at even steps of their doubt."""
-    if len(doubt) <= _CONTENDERS:
-        return np.arange(len(doubt)), doubt
-    reached = np.cumsum(doubt)
-    marks = (np.arange(_CONTENDERS) + 0.5) * (reached[-1] / _CONTENDERS)
-    picked, counts = np.unique(np.searchsorted(reached, marks), return_counts=True)
-    picked = np.minimum(picked, len(doubt) - 1)
-    return picked, counts * (reached[-1] / _CONTENDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +234,9 @@ class PathTradeoff:
 
     company: Company
     """The contenders, and Cov(f(x), f_(k)) as a sum of paths."""
-    doubt: Floats
-    """(c,)"""
+    contenders: Condensed
     stake: float
     """Σ w(x′) Var f(x′): what there is to be told."""
-    items: Ints
-    """All contenders, of which the company are some."""
-    surplus: Floats
-    """What each of them has in doubt beyond its part in `doubt`: its own variance counts fully."""
     level: float
     """E[f_(k)]"""
     level_variance: float
@@ -263,8 +244,7 @@ class PathTradeoff:
 
     def __call__(self, block: Block) -> Tradeoff:
         x = np.asarray(block.x, dtype=np.float64)
-        place = np.minimum(np.searchsorted(self.items, block.items), len(self.items) - 1)
-        own = np.where(self.items[place] == block.items, self.surplus[place], 0.0)
+        own = self.contenders.own(block.items)
         parts = [self._chunk(x[rows], own[rows]) for rows in slices(len(x))]
         regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Tradeoff(regret, gain, mean)
@@ -276,6 +256,8 @@ class PathTradeoff:
         size = float(np.hypot(self.level, np.sqrt(self.level_variance)))
         regret = settled(gaussian_shortfall(self.level - mean, apart), size)
         common = LEVEL_DISCOUNT * shared
-        told = (covariance - common[:, None]) ** 2 @ self.doubt + own * (variance - common) ** 2
+        told = (covariance - common[:, None]) ** 2 @ self.contenders.doubt + own * (
+            variance - common
+        ) ** 2
         label_variance = self.likelihood.label_variance(mean, variance)
         return regret, settled(told / label_variance, self.stake), mean

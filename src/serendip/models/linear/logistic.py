@@ -38,6 +38,7 @@ from serendip.models.fitting import (
 from serendip.models.left_out import refitted
 from serendip.models.lookahead import MixedLookahead, Outlook
 from serendip.models.sigmoid import sigmoid_moments
+from serendip.models.wide import WIDE, Spanned, SpannedPrecision, spectrum
 
 _CONSTANT_VARIANCE = 16.0
 """Prior variance of a constant beside unknown widths: chances from 0.03 % to 99.97 %."""
@@ -67,12 +68,13 @@ class LogisticModel:
     def posterior(self, seen: Sequence[Observation], rng: Generator) -> "LogisticPosterior":
         """The posterior given these observations; the generator is not used."""
         check_seen(seen)
-        start, grid = np.zeros(self.n_features), self._grid()
+        start, nothing = np.zeros(self.n_features), np.empty((0, self.n_features))
+        grid = self._grid()
         fits = tuple(
-            LogisticFit(widths, start, Cholesky.of(np.diag(1.0 / widths)), 1.0 / len(grid))
+            LogisticFit(widths, start, _precision(nothing, widths), 1.0 / len(grid))
             for widths in grid
         )
-        prior = LogisticPosterior(fits, np.empty((0, self.n_features)), np.empty(0), 0)
+        prior = LogisticPosterior(fits, nothing, np.empty(0), 0)
         return prior.absorb(seen)
 
     def _grid(self) -> list[Floats]:
@@ -96,7 +98,7 @@ class LogisticFit:
     """(d,) prior variances."""
     mode: Floats
     """(d,) θ̂"""
-    precision: Cholesky
+    precision: Cholesky | SpannedPrecision
     """of H"""
     weight: float
 
@@ -160,7 +162,7 @@ class LogisticPosterior:
         return self.best.mode
 
     @property
-    def precision(self) -> Cholesky:
+    def precision(self) -> Cholesky | SpannedPrecision:
         """H of that fit."""
         return self.best.precision
 
@@ -191,8 +193,8 @@ class LogisticPosterior:
 
     def design(self) -> MomentsFn:
         """μ(xᵀθ̂) and ‖x‖_{V⁻¹} with V = XᵀX + I/σ_θ², of the fit with the largest weight."""
-        prior = np.diag(1.0 / self.best.widths)
-        return DesignNorm(self.best.mode, Cholesky.of(self.x.T @ self.x + prior))
+        gram = _precision(self.x, self.best.widths)
+        return DesignNorm(self.best.mode, gram)
 
     def held_out(self) -> HeldOut:
         """By refits at the grid points that count."""
@@ -223,7 +225,20 @@ class LogisticAgain:
         return self.start._refitted(x, y, len(seen))
 
 
-def _newton(x: Floats, y: Floats, start: Floats, widths: Floats) -> tuple[Floats, Cholesky, float]:
+def _precision(
+    x: Floats, widths: Floats, weights: Floats | None = None
+) -> Cholesky | SpannedPrecision:
+    """Of Xᵀ diag(w) X + D⁻¹; without a d × d matrix where there are many features, fewer labels."""
+    if len(widths) > WIDE and len(x) < len(widths):
+        rows = x if weights is None else x * np.sqrt(weights)[:, None]
+        return SpannedPrecision(widths, *spectrum(rows, widths), 1.0)
+    weighted = x if weights is None else x * weights[:, None]
+    return Cholesky.of(weighted.T @ x + np.diag(1.0 / widths))
+
+
+def _newton(
+    x: Floats, y: Floats, start: Floats, widths: Floats
+) -> tuple[Floats, Cholesky | SpannedPrecision, float]:
     """The mode, the curvature there and minus the log of the posterior, by damped Newton steps."""
 
     def loss(theta: Floats) -> float:
@@ -231,10 +246,9 @@ def _newton(x: Floats, y: Floats, start: Floats, widths: Floats) -> tuple[Floats
         fit = y @ log_expit(score) + (1.0 - y) @ log_expit(-score)
         return float(0.5 * theta @ (theta / widths) - fit)
 
-    def curvature(theta: Floats) -> Cholesky:
+    def curvature(theta: Floats) -> Cholesky | SpannedPrecision:
         chance = expit(x @ theta)
-        information = (x * (chance * (1.0 - chance))[:, None]).T @ x
-        return Cholesky.of(information + np.diag(1.0 / widths))
+        return _precision(x, widths, chance * (1.0 - chance))
 
     theta, height = start, loss(start)
     for _ in range(100):
@@ -262,7 +276,7 @@ class LogisticMoments:
         mean, square = np.zeros(len(x)), np.zeros(len(x))
         parts = []
         for fit in self.fits:
-            spread = np.linalg.norm(fit.precision.whiten(x.T), axis=0)
+            spread = fit.precision.norms(x)
             level, deviation = sigmoid_moments(x @ fit.mode, spread)
             parts.append((fit.weight, level, deviation))
             mean += fit.weight * level
@@ -276,11 +290,11 @@ class DesignNorm:
     """Plug-in chance and ‖x‖_{V⁻¹}."""
 
     mode: Floats
-    gram: Cholesky
+    gram: Cholesky | SpannedPrecision
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
         x = np.asarray(block.x, dtype=np.float64)
-        return expit(x @ self.mode), np.linalg.norm(self.gram.whiten(x.T), axis=0)
+        return expit(x @ self.mode), self.gram.norms(x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +306,7 @@ class LogisticLookahead:
     """
 
     mode: Floats
-    covariance: Floats
+    covariance: Floats | Spanned
     others: Floats
     """(n, d)"""
 

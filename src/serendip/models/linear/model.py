@@ -5,11 +5,14 @@
 With given scales s² = 1, D = prior_variance·I and r = noise_variance. With unknown scales
 s² ~ InvGamma(shape, rate), and a grid over r and the size of D carries weights proportional to
 its marginal likelihood: a draw picks a grid point, then s², then θ (empirical Bayes by averaging).
+
+While there are many features and fewer labels, the algebra is that of the labels, and nothing of
+size d × d arises (`models/wide.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import groupby, product
 from typing import Self
 
 import numpy as np
@@ -36,6 +39,14 @@ from serendip.models.fitting import (
 from serendip.models.label_scale import label_scale
 from serendip.models.left_out import gaussian_held_out, inverses, student_held_out
 from serendip.models.lookahead import LinearLookahead, Outlook
+from serendip.models.wide import (
+    WIDE,
+    Spanned,
+    SpannedPrecision,
+    WideDraws,
+    linear_draws,
+    spectrum,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +111,7 @@ class LinearModel:
             scale=None if self.noise_variance is not None else self.scales,
             constant_column=self.constant_column,
             label_unit=self.label_unit,
-            gram=np.zeros((d, d)),
+            gram=np.zeros((d, d)) if d <= WIDE else None,
             moment=np.zeros(d),
             n_labels=0,
             x=np.empty((0, d)),
@@ -135,7 +146,7 @@ class Fit:
     """What a component has become given the data."""
 
     mean: Floats
-    precision: Cholesky
+    precision: Cholesky | SpannedPrecision
     """of A = D⁻¹ + XᵀX / r"""
     shape: float
     """of the inverse gamma of s²; 0 where s² = 1 is known."""
@@ -158,8 +169,8 @@ class LinearPosterior:
     """None where the scales are known."""
     constant_column: int | None
     label_unit: float | None
-    gram: Floats
-    """XᵀX"""
+    gram: Floats | None
+    """XᵀX; None while it is not needed."""
     moment: Floats
     """Xᵀy"""
     n_labels: int
@@ -174,14 +185,17 @@ class LinearPosterior:
         gram, moment = self.gram, self.moment
         for one in seen:
             x = features(one.x, len(self.moment), f"item {one.item}")
-            gram = gram + x.T @ x
+            gram = None if gram is None else gram + x.T @ x
             moment = moment + x.T @ one.y
+        x = np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)])
+        if gram is None and len(x) >= len(moment):
+            gram = x.T @ x
         grown = replace(
             self,
             gram=gram,
             moment=moment,
             n_labels=self.n_labels + len(seen),
-            x=np.concatenate([self.x, *(np.asarray(one.x, dtype=np.float64) for one in seen)]),
+            x=x,
             y=np.concatenate([self.y, *(one.y for one in seen)]),
         )
         return replace(grown, fits=grown._fit())
@@ -195,18 +209,27 @@ class LinearPosterior:
         """Refuses candidates that have other features than the model."""
         features(x, len(self.moment), "the pool")
 
+    def _precisions(self) -> Iterator[Cholesky | SpannedPrecision]:
+        """Of A = D⁻¹ + XᵀX / r, for each component."""
+        for widths, parts in groupby(self.components, key=lambda part: part.widths.tolist()):
+            if self.gram is None:
+                span, sizes = spectrum(self.x, np.asarray(widths))
+                for part in parts:
+                    yield SpannedPrecision(part.widths, span, sizes, part.noise)
+            else:
+                for part in parts:
+                    yield Cholesky.of(np.diag(1.0 / part.widths) + self.gram / part.noise)
+
     def _fit(self) -> tuple[Fit, ...]:
         if self.scale is None:
-            (part,) = self.components
-            precision = Cholesky.of(np.diag(1.0 / part.widths) + self.gram / part.noise)
+            (part,), (precision,) = self.components, self._precisions()
             mean = precision.solve(self.moment / part.noise)
             return (Fit(mean, precision, 0.0, 0.0, 1.0, part.noise),)
         offset, unit = self._label_scale()
         labels, t = (self.y - offset) / unit, len(self.y)
         moment, energy = self.x.T @ labels, float(labels @ labels)
         fits, evidence = [], []
-        for part in self.components:
-            precision = Cholesky.of(np.diag(1.0 / part.widths) + self.gram / part.noise)
+        for part, precision in zip(self.components, self._precisions(), strict=True):
             mean = precision.solve(moment / part.noise)
             misfit = max(0.0, (energy - float(mean @ moment)) / part.noise)
             shape = self.scale.shape + 0.5 * t
@@ -238,26 +261,26 @@ class LinearPosterior:
         return np.asarray(sum(fit.weight * fit.mean for fit in self.fits))
 
     @property
-    def covariance(self) -> Floats:
+    def covariance(self) -> Floats | Spanned:
         """(d, d) Cov(θ), over the mixture."""
         centre = self.mean
-        return np.asarray(
-            sum(
-                fit.weight
-                * (
-                    fit.scale * fit.precision.inverse()
-                    + np.outer(fit.mean - centre, fit.mean - centre)
-                )
-                for fit in self.fits
-            )
-        )
+        total: Floats = np.zeros(1)
+        spanned: list[Spanned] = []
+        for fit in self.fits:
+            if isinstance(fit.precision, Cholesky):
+                apart = np.outer(fit.mean - centre, fit.mean - centre)
+                total = total + fit.weight * (fit.scale * fit.precision.inverse() + apart)
+            else:
+                inverse = fit.precision.inverse(fit.weight * fit.scale)
+                spanned += [inverse, Spanned.outer(fit.mean - centre, fit.weight)]
+        return Spanned.total(spanned) if spanned else total
 
     @property
     def noise_variance(self) -> float:
         """E[σ_ε²]."""
         return sum(fit.weight * fit.scale * fit.noise for fit in self.fits)
 
-    def sample(self, size: int, rng: Generator) -> LinearDraws:
+    def sample(self, size: int, rng: Generator) -> LinearDraws | WideDraws:
         """Fresh θ's."""
         check_draws(size, rng)
         normal = rng.standard_normal((len(self.moment), size))
@@ -266,13 +289,8 @@ class LinearPosterior:
             theta = (fit.mean[:, None] + fit.precision.colour(normal)).T
         else:
             theta = self._sample_mixture(normal, rng)
-        return LinearDraws(
-            theta,
-            equal_weights(size),
-            self.mean,
-            self.covariance,
-            Gaussian(self.noise_variance),
-        )
+        likelihood = Gaussian(self.noise_variance)
+        return linear_draws(theta, equal_weights(size), self.mean, self.covariance, likelihood)
 
     def _sample_mixture(self, normal: Floats, rng: Generator) -> Floats:
         size = normal.shape[1]
@@ -327,7 +345,7 @@ class LinearMoments:
     """Mean and a multiple of the standard deviation."""
 
     mean: Floats
-    covariance: Floats
+    covariance: Floats | Spanned
     width: float
 
     def __call__(self, block: Block) -> tuple[Floats, Floats]:
