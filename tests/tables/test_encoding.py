@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from serendip.core.errors import InvalidInput
-from serendip.tables import encode_features, ids_of, labels_of
+from serendip.tables import encode_features, encoding, ids_of, labels_of
 
 FRAME = pd.DataFrame(
     {
@@ -142,3 +142,17 @@ def test_any_numbers_give_finite_features_or_a_sentence(numbers: np.ndarray) -> 
             continue
         assert np.isfinite(got.x).all()
         assert got.x.shape == (len(numbers), len(got.names))
+
+
+def test_a_table_that_would_not_fit_is_refused_before_it_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wide = pd.DataFrame(np.arange(10.0).reshape(2, 5))
+    monkeypatch.setattr(encoding, "MAX_FEATURES", 4)
+    with pytest.raises(InvalidInput, match="5 features; a table may have 4 at most. Leave"):
+        encode_features(wide)
+    monkeypatch.setattr(encoding, "MAX_FEATURES", 5)
+    assert encode_features(wide).x.shape == (2, 5)
+    monkeypatch.setattr(encoding, "_MAX_NUMBERS", 9)
+    with pytest.raises(InvalidInput, match="2 rows of 5 features take .* pool folder"):
+        encode_features(wide)

@@ -21,6 +21,12 @@ MAX_LEVELS = 1000
 _MAX_CELLS = 250_000_000
 """Most cells one text column may take once encoded: two gigabytes."""
 
+MAX_FEATURES = 50_000
+"""Features beyond which models take more memory than computers have, whatever the rows."""
+
+_MAX_NUMBERS = 1_000_000_000
+"""Most numbers a table may come to once encoded: eight gigabytes."""
+
 _NO_VALUE = "(missing)"
 
 
@@ -108,6 +114,7 @@ def encode_features(
         blocks.append(np.ones((len(frame), 1)))
         names.append("constant")
         sizes.append(1.0)
+    _check_size(len(frame), len(names))
     x = np.concatenate(blocks, axis=1)
     return Encoded(x, tuple(names), np.array(sizes), tuple(notes))
 
@@ -124,6 +131,21 @@ def _used(frame: "pd.DataFrame", columns: Sequence[str] | None, ignore: Iterable
     if not used:
         raise InvalidInput("Every column is left out; keep at least one as a feature.")
     return used
+
+
+def _check_size(rows: int, features: int) -> None:
+    """Refuses what would not fit, before it is made."""
+    if features > MAX_FEATURES:
+        raise InvalidInput(
+            f"The columns come to {features:,} features; a table may have {MAX_FEATURES:,} at "
+            "most. Leave columns out with --ignore, or name those to use with --features."
+        )
+    if rows * features > _MAX_NUMBERS:
+        raise InvalidInput(
+            f"{rows:,} rows of {features:,} features take {8e-9 * rows * features:.0f} GB, more "
+            f"than the {8e-9 * _MAX_NUMBERS:.0f} GB that a table may have; use fewer columns, or "
+            "import the table as a pool folder with `serendip pool import`."
+        )
 
 
 def refuse_gaps(column: "Column", gaps: Ints) -> None:
