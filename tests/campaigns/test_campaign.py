@@ -427,8 +427,11 @@ def test_forecast_report_and_exports(folder):
     campaign = Campaign.create(settings(), "s.db")
     campaign.tell(filled(campaign.ask(10), truth))
     campaign.ask(2)
-    future = campaign.forecast()
+    steps = []
+    future = campaign.forecast(lambda done, total: steps.append((done, total)))
     assert future.low < future.expected_total < future.high
+    assert steps[0][0] == 0
+    assert steps[-1][0] == steps[-1][1] == len(steps) - 1
     assert campaign.report().lower().lstrip().startswith("<!doctype html")
     assert len(campaign.predict()) == 60
     assert len(campaign.export("results")) == 10

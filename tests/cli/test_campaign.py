@@ -138,6 +138,17 @@ def test_exit_codes(lab):
     assert "Traceback" not in refused.stderr
 
 
+def test_status_says_what_needs_no_model_first(lab):
+    good(*BEGIN, "--budget", 24, cwd=lab)
+    whole = good("status", "coupling", cwd=lab)
+    assert whole.index("Experiments: 0 of 24") < whole.index("Last: ") < whole.index("At the end")
+    (lab / "reactions.csv").rename(lab / "elsewhere.csv")
+    found = serendip("status", "coupling", cwd=lab)
+    assert found.returncode != 0
+    assert "Experiments: 0 of 24" in found.stdout
+    assert "Last: " in found.stdout
+
+
 def test_a_settings_file(lab):
     good("init", "--example", cwd=lab)
     text = (lab / "campaign.toml").read_text(encoding="utf-8")

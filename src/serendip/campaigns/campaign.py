@@ -266,12 +266,16 @@ class Campaign:
         table[table.columns[-1]] = table[table.columns[-1]].fillna(known)
         return table
 
-    def forecast(self) -> "Forecast":
-        """What the budget will bring, and whether to stop."""
+    def forecast(self, progress: Callable[[int, int], None] | None = None) -> "Forecast":
+        """What the budget will bring, and whether to stop.
+
+        Args:
+            progress: Told how much of it is done, and of how much, once the model is fitted.
+        """
         from serendip.campaigns.analysis.forecast import forecast
 
         with one_blas_thread():
-            return forecast(self.view(), self._rng(Purpose.FORECAST))
+            return forecast(self.view(), self._rng(Purpose.FORECAST), progress)
 
     def report(self) -> str:
         """A self-contained HTML page."""

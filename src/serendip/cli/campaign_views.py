@@ -1,6 +1,7 @@
 """`serendip status`, `predict`, `report`, `export`, `list` and `doctor`: looking at campaigns."""
 
 import json
+import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -63,23 +64,31 @@ def status(
 
     campaign = Campaign.open(name, store)
     found = asdict(campaign.status())
-    if forecast:
-        future = campaign.forecast()
-        found["forecast"] = {name: getattr(future, name) for name in _AHEAD}
+    if form is Format.table:
+        _print_now(campaign, found)
+    ahead = _ahead(campaign) if forecast else {}
     if form is Format.json:
-        typer.echo(json.dumps(found, indent=2, default=str))
-        return
-    ahead = found.pop("forecast", {})
-    flat = {**found, **{f"forecast: {key}": value for key, value in ahead.items()}}
-    if form is Format.csv:
+        told = {**found, "forecast": ahead} if ahead else found
+        typer.echo(json.dumps(told, indent=2, default=str))
+    elif form is Format.csv:
         import pandas as pd
 
+        flat = {**found, **{f"forecast: {key}": value for key, value in ahead.items()}}
         emit(pd.DataFrame([flat]), form)
-        return
-    _print_status(campaign, found, ahead)
+    elif ahead:
+        _print_ahead(ahead)
 
 
-def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[str, object]) -> None:
+def _ahead(campaign: "Campaign") -> dict[str, object]:
+    from serendip.cli.show import progress_bar
+
+    with progress_bar("forecast") as progress:
+        future = campaign.forecast(progress)
+    return {name: getattr(future, name) for name in _AHEAD}
+
+
+def _print_now(campaign: "Campaign", found: dict[str, object]) -> None:
+    """What needs no model, before one is fitted."""
     state = campaign.state
     typer.echo(f"{campaign.name}: {found['candidates']} candidates in {found['pool']}")
     typer.echo(
@@ -92,17 +101,20 @@ def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[st
         typer.echo(
             f"Sum of {found['label']}: {total}; best {found['best']:.6g} ({found['best_item']})"
         )
-    if ahead:
-        typer.echo(
-            f"At the end of the budget: {ahead['expected_total']:.4g} expected, "
-            f"{ahead['low']:.4g} to {ahead['high']:.4g} in {ahead['level']:.0%} of cases; "
-            f"random choice from now on {ahead['random_total']:.4g}"
-        )
-        typer.echo(f"Ten more experiments would add {ahead['value_of_ten_more']:.4g}.")
-        typer.echo(str(ahead["stop_advice"]))
-        if ahead["trust"]:
-            typer.echo(str(ahead["trust"]))
     typer.echo(f"Last: {found['last']}")
+    sys.stdout.flush()
+
+
+def _print_ahead(ahead: dict[str, object]) -> None:
+    typer.echo(
+        f"At the end of the budget: {ahead['expected_total']:.4g} expected, "
+        f"{ahead['low']:.4g} to {ahead['high']:.4g} in {ahead['level']:.0%} of cases; "
+        f"random choice from now on {ahead['random_total']:.4g}"
+    )
+    typer.echo(f"Ten more experiments would add {ahead['value_of_ten_more']:.4g}.")
+    typer.echo(str(ahead["stop_advice"]))
+    if ahead["trust"]:
+        typer.echo(str(ahead["trust"]))
 
 
 def predict(

@@ -10,6 +10,7 @@ of any draw lies outside it.
 How far the interval about it reaches is in `interval.py`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,8 @@ from serendip.core.likelihood import Bernoulli
 from serendip.core.protocols import Draws, MomentsFn, Posterior, SupportsHeldOut
 from serendip.core.reductions.folds import optima
 from serendip.core.threads import one_blas_thread
+
+Progress = Callable[[int, int], None]
 
 _MORE = 10
 _REHEARSALS, _STAGES = 12, 4
@@ -76,18 +79,19 @@ class Forecast:
     """Which model is trusted and why; empty where there is one only."""
 
 
-def forecast(view: CampaignView, rng: Generator) -> Forecast:
+def forecast(view: CampaignView, rng: Generator, progress: Progress | None = None) -> Forecast:
     """The expected total at the end of the budget, with an interval and advice.
 
     Args:
         view: The campaign now. Pending proposals count as chosen.
         rng: For the draws and the rehearsals.
+        progress: Told how many rehearsals are done, and of how many.
     """
     with one_blas_thread():
-        return _forecast(view, rng)
+        return _forecast(view, rng, progress or (lambda done, total: None))
 
 
-def _forecast(view: CampaignView, rng: Generator) -> Forecast:
+def _forecast(view: CampaignView, rng: Generator, progress: Progress) -> Forecast:
     pending = view.block(view.pending[: view.remaining])
     draws = view.posterior.sample(N_DRAWS, rng)
     moments = label_moments(view, draws)
@@ -105,7 +109,7 @@ def _forecast(view: CampaignView, rng: Generator) -> Forecast:
             totals = steps[:, None] * (sums_of_draws(view, draws) / whole.count)
             chosen = _Sums(at_random, totals, steps * each, at_random)
         else:
-            chosen = _learning(view, draws, moments, pending, depth, at_random, rng)
+            chosen = _learning(view, draws, moments, pending, depth, at_random, rng, progress)
         sums = sums.then(chosen)
     return _in_user_units(view, sums, draws, len(pending), left)
 
@@ -159,6 +163,7 @@ def _learning(
     depth: int,
     at_random: Floats,
     rng: Generator,
+    progress: Progress,
 ) -> _Sums:
     """Sums of a policy that learns, over `depth` labels and ten more."""
     deep = len(at_random) - 1
@@ -172,7 +177,12 @@ def _learning(
         rehearsal = _Rehearsal(draws, candidates, pending, depth, view.limits)
         chances, ends = draws.weights / draws.weights.sum(), rehearsal.ends
         runs = rng.choice(len(chances), size=_REHEARSALS, p=chances)
-        found = np.array([rehearsal.play(view.posterior, int(run), rng) for run in runs])
+        played = []
+        for done, run in enumerate(runs.tolist()):
+            progress(done, len(runs))
+            played.append(rehearsal.play(view.posterior, run, rng))
+        progress(len(runs), len(runs))
+        found = np.array(played)
         beyond = (found - fixed.totals[np.ix_(ends, runs)].T).sum(axis=0)
         within = gap[np.ix_(ends, runs)].sum(axis=1)
         shares = np.divide(beyond, within, out=np.zeros_like(within), where=within > 1e-12)
