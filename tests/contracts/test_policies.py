@@ -50,6 +50,7 @@ ONLY_ON = {
         "estimator",
         "matrix",
         "auto",
+        "own",
     ),
 }
 PAIRS = [(policy, problem) for policy in POLICIES for problem in PROBLEMS]

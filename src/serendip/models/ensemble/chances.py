@@ -37,9 +37,8 @@ from serendip.models.ensemble.posterior import (
     Fitter,
     Members,
     Nobody,
-    stacked,
 )
-from serendip.models.fitting import check_draws, check_one, check_seen, features
+from serendip.models.fitting import check_draws, check_one, check_seen, features, stacked
 from serendip.models.left_out import coins
 from serendip.models.sigmoid import sigmoid_moments
 
