@@ -1,4 +1,4 @@
-"""A model and a policy as somebody outside would write them, in as few lines as it takes."""
+"""A policy and a model as somebody outside would write them, in as few lines as it takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,32 @@ from functools import partial
 
 import numpy as np
 from numpy.random import Generator
+from scipy.stats import norm
 
 from serendip.core.arrays import Floats
-from serendip.core.data import Observation
+from serendip.core.data import Choice, Observation
 from serendip.core.likelihood import Gaussian
+from serendip.core.protocols import Pool, SupportsImprovement
 from serendip.models.sampled import SampledPosterior, ValueDraws
+from serendip.policies.index import choose_by
+
+
+def improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
+    """E[(f(x) − best)₊] of a Gaussian."""
+    gap, width = mean - best, np.maximum(deviation, 1e-12)
+    return np.asarray(gap * norm.cdf(gap / width) + width * norm.pdf(gap / width))
+
+
+@dataclass(frozen=True)
+class EI:
+    """Expected improvement over the best label so far."""
+
+    def choose(
+        self, posterior: SupportsImprovement, pool: Pool, remaining: int, rng: Generator
+    ) -> Choice:
+        best = max(posterior.labels, default=0.0)
+        score = partial(improvement, best=best)
+        return choose_by(pool, posterior.moments(), score, rng)
 
 
 def planes(x: Floats, theta: Floats) -> Floats:

@@ -54,7 +54,7 @@ class FiniteModel:
         """The posterior given these observations; the generator is not used."""
         check_seen(seen)
         assert self.masses is not None  # set above
-        posterior = FinitePosterior(self.values, self.likelihood, self.masses, 0)
+        posterior = FinitePosterior(self.values, self.likelihood, self.masses, np.empty(0), 0)
         for one in seen:
             posterior = posterior.update(one, rng)
         return posterior
@@ -67,7 +67,14 @@ class FinitePosterior:
     values: Floats
     likelihood: Gaussian | Bernoulli
     masses: Floats
+    labels: Floats
+    """(t,) every label so far."""
     n_labels: int
+
+    @property
+    def scales_known(self) -> bool:
+        """Always: they are part of the parameters."""
+        return True
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Bayes' rule, in logs."""
@@ -83,7 +90,10 @@ class FinitePosterior:
                 "widen the parameter set or the likelihood."
             )
         masses = np.exp(log_mass - logsumexp(log_mass))
-        return replace(self, masses=masses / masses.sum(), n_labels=self.n_labels + 1)
+        labels = np.concatenate([self.labels, seen.y])
+        return replace(
+            self, masses=masses / masses.sum(), labels=labels, n_labels=self.n_labels + 1
+        )
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

@@ -259,6 +259,11 @@ class EnsemblePosterior:
         ensemble = _fitted(self.model, x, y, rng)
         return replace(self, x=x, y=y, n_labels=self.n_labels + 1, ensemble=ensemble)
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         features(x, self.model.n_features, "the pool")

@@ -167,6 +167,11 @@ class GaussianProcessPosterior:
         check_one(seen)
         return self.absorb((seen,))
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         features(x, self.model.n_features, "the pool")

@@ -159,6 +159,16 @@ class GraphPosterior:
         """How many nodes have been chosen."""
         return len(self.seen)
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every look at a node so far."""
+        return np.concatenate([np.empty(0), *(one.y for one in self.seen)])
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether mean and variances were given."""
+        return not self.fits
+
     def update(self, seen: Observation, rng: Generator) -> "GraphPosterior":
         """Each row is one noisy look at one node; the generator is not used."""
         check_one(seen)

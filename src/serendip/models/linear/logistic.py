@@ -145,6 +145,16 @@ class LogisticPosterior:
         check_one(seen)
         return self.absorb((seen,))
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether there is one prior variance and no grid of them."""
+        return len(self.fits) == 1
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         features(x, self.x.shape[1], "the pool")

@@ -191,6 +191,16 @@ class LinearPosterior:
         check_one(seen)
         return self.absorb((seen,))
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether prior and noise were given."""
+        return self.scale is None
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         features(x, len(self.moment), "the pool")

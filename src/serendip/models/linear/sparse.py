@@ -164,6 +164,16 @@ class SparseLinearPosterior:
         chains = self.chains.remeasured(self.unit / unit) if self.n_labels else self.chains
         return replace(grown, chains=chains).settle(self.model.sweeps, rng)
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether τ² and σ² were given; how many features are at work is always learnt."""
+        return None not in (self.model.slab_variance, self.model.noise_variance)
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         features(x, self.model.n_features, "the pool")

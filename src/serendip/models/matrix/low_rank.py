@@ -131,6 +131,16 @@ class LowRankPosterior:
         )
         return grown.settle(self.model.sweeps, rng)
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether the noise was given, as the variance of the factors always is."""
+        return self.model.noise_variance is not None
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         self._places(x, "the pool")

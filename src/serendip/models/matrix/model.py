@@ -153,6 +153,11 @@ class MatrixPosterior:
         chains = remeasured(self.chains, self.unit / grown.unit, shift)
         return replace(grown, chains=chains).settle(model.sweeps, rng)
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         self._places(x, "the pool")
