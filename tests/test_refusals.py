@@ -86,6 +86,7 @@ ITEM = Kind((*NOT_NUMBERS, 2.5, 2.0, np.float64(1), np.array([1]), -1, 10**9), (
 SEED = Kind((*NOT_NUMBERS, 2.5, 2.0, np.array([3])), (np.int64(3), np.uint32(3), -3, 2**80, 0))
 POSITIVE = Kind((*NOT_NUMBERS, 0, -1.0, np.array([1.0])), (np.float32(1), 1, np.int64(1)))
 AMOUNT = Kind((*NOT_NUMBERS, -1.0), (0, np.float64(0.5), np.int64(1)))
+WHOLE = Kind((*NOT_NUMBERS, 2.5, 2.0, -1), (0, np.int64(3)))
 SHARE = Kind((*NOT_NUMBERS, -0.1, 1.1), (0.5, np.float32(0.25)))
 OPEN_SHARE = Kind((*SHARE.refused, 0, 1.0), SHARE.taken)
 FLAG = Kind((1, 0, "yes", None, 1.0, [True]), (True, False, np.bool_(True)))
@@ -438,7 +439,8 @@ CALLS = {
             "power": POSITIVE,
             "n_draws": Kind((*COUNT.refused, 1), (np.int64(2),)),
             "randomised": FLAG,
-            "scales_known": FLAG,
+            "opening": WHOLE,
+            "floor": AMOUNT,
         },
     ),
     "SampleVIDS": (S.SampleVIDS, {}, {"power": POSITIVE, "n_draws": COUNT, "randomised": FLAG}),
