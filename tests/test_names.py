@@ -1,8 +1,13 @@
 """Public names: each is reached from where it is promised, and nothing is imported before."""
 
+import ast
+import inspect
+import pydoc
+import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -63,3 +68,29 @@ def test_everything_can_be_imported_at_once():
         scope = {}
         exec(f"from {home} import *", scope)
         assert set(import_module(home).__all__) <= set(scope)
+
+
+def _public_values():
+    found = [getattr(serendip, name) for name in serendip.__all__]
+    return [one for one in found if isinstance(one, type) and is_dataclass(one)]
+
+
+@pytest.mark.parametrize("kind", _public_values())
+def test_help_says_what_each_field_means(kind):
+    """A string under a field is for readers of the source alone: help() never shows it."""
+    tree = ast.parse(inspect.getsource(kind))
+    fields = [one for one in tree.body[0].body if isinstance(one, ast.AnnAssign)]
+    below = [one for one in tree.body[0].body[1:] if isinstance(one, ast.Expr)]
+    assert [ast.unparse(one) for one in below] == []
+    listed = (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
+    said = re.findall(r"^    (\w+): \S", listed, flags=re.MULTILINE)
+    assert set(said) <= {one.target.id for one in fields}
+    if len(fields) > 4:  # too many to be told by their names
+        assert said
+
+
+def test_help_says_what_a_setting_of_the_usual_policy_means():
+    shown = pydoc.render_doc(serendip.BudgetIDS, renderer=pydoc.plaintext)
+    assert "Attributes:" in shown
+    assert "power: λ, what the exponent is while the budget is large." in shown
+    assert "n_draws: M; 30 or fewer are biased." in shown

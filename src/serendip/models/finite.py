@@ -27,13 +27,16 @@ from serendip.models.lookahead import Outlook, SampledLookahead
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FiniteModel:
-    """A prior over finitely many parameters."""
+    """A prior over finitely many parameters.
+
+    Attributes:
+        values: (K, n) f_θ(x)
+        masses: (K,) prior, summing to one; equal where not given.
+    """
 
     values: Floats
-    """(K, n) f_θ(x)"""
     likelihood: Gaussian | Bernoulli
     masses: Floats | None = None
-    """(K,) prior, summing to one; equal where not given."""
 
     def __post_init__(self) -> None:
         values = floats("values", self.values)

@@ -50,18 +50,23 @@ _LIKELY = 2048
 
 @dataclass(frozen=True, slots=True)
 class BudgetIDS:
-    """Minimise (Δ(x) + η)^λₖ / g(x) against the remaining budget."""
+    """Minimise (Δ(x) + η)^λₖ / g(x) against the remaining budget.
+
+    Attributes:
+        power: λ, what the exponent is while the budget is large.
+        n_draws: M; 30 or fewer are biased.
+        randomised: Draw from the best two-point mixture instead of taking the best single
+            candidate.
+        opening: Labels at most until λ counts fully, where the model infers its scales; 0 for at
+            once.
+        floor: η over the mean Δ of the k cheapest, where the model infers its scales.
+    """
 
     power: float = 2.0
-    """λ, what the exponent is while the budget is large."""
     n_draws: int = 300
-    """M; 30 or fewer are biased."""
     randomised: bool = False
-    """Draw from the best two-point mixture instead of taking the best single candidate."""
     opening: int = 20
-    """Labels at most until λ counts fully, where the model infers its scales; 0 for at once."""
     floor: float = 0.3
-    """η over the mean Δ of the k cheapest, where the model infers its scales."""
 
     def __post_init__(self) -> None:
         check_power(self.power)

@@ -46,25 +46,28 @@ _VECTOR = 8
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the columns of a table are to a model."""
+    """What the columns of a table are to a model.
+
+    Attributes:
+        model: A name, a model, or what makes one of the number of features; by default what fits:
+            see `named`.
+        features: Columns to use; None for all but the label, the id and those ignored.
+        nominal: Columns of numbers that are names, such as a batch; they become categories.
+        rows: Low rank: the column, or the columns together, that name the row of the matrix.
+        columns: Low rank: likewise for the column of the matrix.
+        rank: Low rank: the most that the rank may be; what it is, is inferred.
+        edges: Graph: a table with two columns of ids, one row an edge.
+    """
 
     model: str | ModelEntry | Model[Any] | Callable[[int], Model[Any]] = ""
-    """A name, a model, or what makes one of the number of features; by default what fits: see
-    `named`."""
     features: tuple[str, ...] | None = None
-    """Columns to use; None for all but the label, the id and those ignored."""
     ignore: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
-    """Columns of numbers that are names, such as a batch; they become categories."""
     missing: Literal["error", "impute"] = "error"
     rows: str | tuple[str, ...] = ()
-    """Low rank: the column, or the columns together, that name the row of the matrix."""
     columns: str | tuple[str, ...] = ()
-    """Low rank: likewise for the column of the matrix."""
     rank: int | None = None
-    """Low rank: the most that the rank may be; what it is, is inferred."""
     edges: Path | None = None
-    """Graph: a table with two columns of ids, one row an edge."""
 
     def __post_init__(self) -> None:
         for name in ("features", "ignore", "nominal"):

@@ -75,20 +75,22 @@ class GraphModel:
     """Independent Gaussian nodes on a known graph.
 
     Give both variances, or neither: then they and the mean are unknown.
+
+    Attributes:
+        adjacency: (n, n) symmetric 0/1; see `adjacency_of`.
+        prior_variance: τ²
+        noise_variance: σ²
+        prior_mean: m, where the variances are given.
+        label_unit: What labels of the usual size measure, where it is known and scales are not.
+            Otherwise it is taken from the labels seen.
     """
 
     adjacency: csr_array
-    """(n, n) symmetric 0/1; see `adjacency_of`."""
     prior_variance: float | None = None
-    """τ²"""
     noise_variance: float | None = None
-    """σ²"""
     prior_mean: float = 0.0
-    """m, where the variances are given."""
     scales: GraphScales = field(default_factory=GraphScales)
     label_unit: float | None = None
-    """What labels of the usual size measure, where it is known and scales are not. Otherwise it is
-    taken from the labels seen."""
 
     def __post_init__(self) -> None:
         matrix = sparse("adjacency", self.adjacency)

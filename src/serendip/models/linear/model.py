@@ -65,19 +65,22 @@ class LinearModel:
     """Linear regression with a Gaussian prior.
 
     Give both variances, or neither: then they are unknown (`UnknownScales`).
+
+    Attributes:
+        prior_variance: σ_θ²
+        noise_variance: σ_ε²
+        constant_column: Which feature is a column of ones, if any; unknown scales leave its prior
+            wide.
+        label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
+            1], 100 for percentages. Otherwise it is taken from the labels seen.
     """
 
     n_features: int
     prior_variance: float | None = None
-    """σ_θ²"""
     noise_variance: float | None = None
-    """σ_ε²"""
     constant_column: int | None = None
-    """Which feature is a column of ones, if any; unknown scales leave its prior wide."""
     scales: UnknownScales = UnknownScales()
     label_unit: float | None = None
-    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
-    percentages. Otherwise it is taken from the labels seen."""
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")

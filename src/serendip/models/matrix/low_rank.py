@@ -49,19 +49,22 @@ class NoisePrior:
 
 @dataclass(frozen=True, slots=True)
 class LowRankModel:
-    """A matrix of known size and rank with Gaussian factors; candidates are (row, column)."""
+    """A matrix of known size and rank with Gaussian factors; candidates are (row, column).
+
+    Attributes:
+        factor_variance: σ₀²; an entry has prior variance rank·σ₀⁴.
+        noise_variance: σ²; unknown where not given.
+        n_chains: M, how many draws there are to sample from.
+        sweeps: Gibbs sweeps per label.
+    """
 
     n_rows: int
     n_columns: int
     rank: int
     factor_variance: float = 1.0
-    """σ₀²; an entry has prior variance rank·σ₀⁴."""
     noise_variance: float | None = None
-    """σ²; unknown where not given."""
     n_chains: int = 200
-    """M, how many draws there are to sample from."""
     sweeps: int = 6
-    """Gibbs sweeps per label."""
     noise_prior: NoisePrior = NoisePrior()
 
     def __post_init__(self) -> None:

@@ -43,12 +43,15 @@ _ROUNDS = 200
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A model that may be trusted."""
+    """A model that may be trusted.
+
+    Attributes:
+        prior: π, before it is divided by the sum over the members.
+    """
 
     name: str
     model: Model[MixtureMember]
     prior: float = 1.0
-    """π, before it is divided by the sum over the members."""
 
     def __post_init__(self) -> None:
         instance("name", self.name, str, "a text")

@@ -41,7 +41,14 @@ Player = str | Policy[Any] | Callable[[], Policy[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Backtest:
-    """What came out."""
+    """What came out.
+
+    Attributes:
+        steps: Tidy: policy, repeat, step, id, label, total, regret.
+        summary: One row a policy.
+        differences: One row a policy: regret less that of the best baseline, paired by repeat.
+        random_regrets: (T,) what random choice is expected to have after each label.
+    """
 
     n: int
     budget: int
@@ -49,15 +56,11 @@ class Backtest:
     repeats: int
     seed: int
     steps: "pd.DataFrame"
-    """Tidy: policy, repeat, step, id, label, total, regret."""
     summary: "pd.DataFrame"
-    """One row a policy."""
     differences: "pd.DataFrame"
-    """One row a policy: regret less that of the best baseline, paired by repeat."""
     baseline: str
     hit: float
     random_regrets: tuple[float, ...]
-    """(T,) what random choice is expected to have after each label."""
     random_total: float
     notes: tuple[str, ...]
 
