@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
 
+from outsider import Planes
 from serendip.core.data import Observation
 from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.protocols import Model, Pool
@@ -133,6 +134,7 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
         logistic_world(40, 4, stream(10, "classifier")),
         EstimatorModel(LogisticRegression(), 4, n_refits=10),
     ),
+    lambda: Problem("own", linear_world(40, 4, 0.3, stream(3, "linear")), Planes(4, 0.3**0.5)),
     *_neural(),
     lambda: _finite(Bernoulli()),
     lambda: _finite(Gaussian(0.1)),

@@ -8,7 +8,7 @@ import pytest
 from serendip.core.data import Block, Observation
 from serendip.core.errors import MissingCapability
 from serendip.core.labels import LARGEST
-from serendip.core.protocols import SupportsLookahead, SupportsMoments, require
+from serendip.core.protocols import SupportsLookahead, SupportsMoments, SupportsSeen, require
 from serendip.core.reductions.folds import contenders, everything, optima
 from serendip.core.rng import stream
 from serendip.models.graph.model import GraphPosterior
@@ -35,6 +35,16 @@ def test_labels_are_counted(problem, state):
     seen = problem.world.oracle.reveal(item, stream(0, "label", item))
     assert posterior.update(seen, stream(0, "update")).n_labels == count + 1
     assert posterior.n_labels == count  # the old posterior is as it was
+
+
+def test_labels_are_told_in_the_order_seen(problem, state):
+    posterior, pool, count = state
+    assert isinstance(posterior, SupportsSeen)
+    seen, _ = problem.observed(count)
+    np.testing.assert_array_equal(posterior.labels, np.array([y for one in seen for y in one.y]))
+    last = problem.world.oracle.reveal(int(everything(pool).items[0]), stream(0, "label"))
+    grown = posterior.update(last, stream(0, "update"))
+    np.testing.assert_array_equal(grown.labels, np.concatenate([posterior.labels, last.y]))
 
 
 def test_same_seed_same_draws(state):

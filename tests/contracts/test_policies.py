@@ -22,7 +22,7 @@ from worlds import PROBLEMS
 POLICIES = {
     "ids": BudgetIDS(n_draws=40),
     "ids-randomised": BudgetIDS(n_draws=40, randomised=True),
-    "ids-scales-known": BudgetIDS(n_draws=40, scales_known=True),
+    "ids-at-once": BudgetIDS(n_draws=40, opening=0, floor=0.0),
     "vids": SampleVIDS(n_draws=40),
     "vids-randomised": SampleVIDS(n_draws=40, randomised=True, power=0.7),
     "ids-exact": IDS(),
@@ -50,6 +50,7 @@ ONLY_ON = {
         "estimator",
         "matrix",
         "auto",
+        "own",
     ),
 }
 PAIRS = [(policy, problem) for policy in POLICIES for problem in PROBLEMS]

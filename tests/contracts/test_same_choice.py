@@ -70,7 +70,17 @@ def shaken(thing, noise):
         "lookahead",
     )  # fmt: skip
     own = {name: method(name) for name in names if hasattr(thing, name)}
-    plain = ("values", "slack", "refine", "update", "n_labels", "weights", "likelihood")
+    plain = (
+        "values",
+        "slack",
+        "refine",
+        "update",
+        "n_labels",
+        "labels",
+        "scales_known",
+        "weights",
+        "likelihood",
+    )
     own |= {
         name: property(lambda self, name=name: getattr(thing, name))
         for name in plain

@@ -24,6 +24,7 @@ from serendip.policies.sample_vids import SampleVIDS
 from serendip.policies.thompson import Thompson
 from serendip.policies.uniform import Uniform
 from serendip.pools.dense import DensePool
+from worlds import PROBLEMS
 
 
 def posterior_and_pool(seed, n=30, d=4, t=5):
@@ -65,7 +66,7 @@ def test_budget_ids_is_its_formula(seed, remaining):
     covariance = block.x @ posterior.covariance @ block.x.T
     gain = naive_budget_gain(values, remaining, covariance, 0.5)
     np.testing.assert_allclose(found.gain, gain, atol=1e-10)
-    policy = BudgetIDS(n_draws=50, scales_known=True)
+    policy = BudgetIDS(n_draws=50)
     choice = policy.choose(posterior, pool, remaining, stream(seed, "c"))
     place = int(np.searchsorted(block.items, choice.item))
     assert choice.details["instant_regret"] == pytest.approx(found.regret[place], abs=1e-10)
@@ -97,7 +98,7 @@ def test_a_model_that_infers_its_scales_is_believed_by_and_by(seen, remaining, s
     """(Δ + 0.3 · mean Δ of the k cheapest contenders)^(λₖ share) / g, by hand."""
     rng = np.random.default_rng(seen)
     x = rng.standard_normal((seen + 3 * remaining, 4))
-    pool, posterior = DensePool(x), LinearModel(4, 1.0, 0.5).posterior((), rng)
+    pool, posterior = DensePool(x), LinearModel(4).posterior((), rng)
     for item in range(seen):
         posterior = posterior.update(Observation(item, x[[item]], rng.standard_normal(1)), rng)
         pool = pool.without(item)
@@ -111,6 +112,28 @@ def test_a_model_that_infers_its_scales_is_believed_by_and_by(seen, remaining, s
     choice = BudgetIDS(n_draws=50).choose(posterior, pool, remaining, stream(0, "c"))
     assert choice.item == block.items[int(np.argmin(scores))]
     assert choice.score == pytest.approx(scores.min())
+
+
+def _held_back(problem):
+    """Whether `ids` is, for a model that was told its scales or was not."""
+    seen, pool = problem.observed(4)
+    posterior = problem.model.posterior(seen, stream(0, "fit"))
+    held, free = (
+        policy.choose(posterior, pool, 5, stream(0, "c"))
+        for policy in (BudgetIDS(n_draws=40), BudgetIDS(n_draws=40, opening=0, floor=0.0))
+    )
+    return held != free
+
+
+TOLD = (
+    "linear", "logistic", "sparse", "low-rank", "graph", "own", "finite-Bernoulli",
+    "finite-Gaussian",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_whether_scales_are_known_is_for_the_model_to_say(name):
+    assert _held_back(PROBLEMS[name]) == (name not in TOLD)
 
 
 @pytest.mark.parametrize("unit", [2.0**-50, 1.0, 2.0**60])

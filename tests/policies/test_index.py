@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from contracts.test_policies import POLICIES
+from outsider import EI
 from serendip.core import protocols
 from serendip.core.errors import InvalidInput, MissingCapability, SerendipError
 from serendip.core.protocols import (
@@ -52,6 +53,26 @@ def test_an_index_policy_takes_the_highest_score(name):
     assert choice.details["width"] == pytest.approx(deviation[place])
     plain = choose_by(pool, posterior.moments(), lambda mean, _: mean, stream(0, "c"))
     assert mean[np.searchsorted(block.items, plain.item)] == pytest.approx(mean.max())
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_expected_improvement_is_over_the_best_label_so_far(name):
+    world, model = PROBLEMS[name].world, PROBLEMS[name].model
+    trace = play(world.pool, world.oracle, model, EI(), 3, seed=0)
+    assert len(set(trace.items.tolist())) == 3
+    seen, pool = PROBLEMS[name].observed(5)
+    posterior = model.posterior(seen, stream(0, "fit"))
+    block = everything(pool)
+    mean, deviation = posterior.moments()(block)
+    best = max(y for one in seen for y in one.y)
+    levels = np.linspace(-8.0, 8.0, 4001)
+    values = mean[:, None] + deviation[:, None] * levels
+    chances = np.exp(-0.5 * levels**2) / np.exp(-0.5 * levels**2).sum()
+    expected = np.clip(values - best, 0.0, None) @ chances
+    choice = EI().choose(posterior, pool, 3, stream(0, "c"))
+    place = int(np.searchsorted(block.items, choice.item))
+    assert expected[place] == pytest.approx(expected.max(), rel=1e-3)
+    assert -choice.score == pytest.approx(expected.max(), rel=1e-3)
 
 
 def test_it_plays_whole_campaigns():

@@ -1,6 +1,18 @@
 """A settings file to start from."""
 
-EXAMPLE = """\
+from collections.abc import Iterable
+from textwrap import wrap
+
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.policies.registry import REGISTRY as POLICIES
+
+
+def _one_of(names: Iterable[str]) -> str:
+    """Two lines of comment beside a setting."""
+    return "\n".join(f"#     {line}" for line in wrap(", ".join(names), 90))
+
+
+EXAMPLE = f"""\
 # A serendip campaign. Edit, then run:  serendip init campaign.toml
 # Paths are relative to this file. Lines that begin with # are not read.
 
@@ -45,8 +57,10 @@ batch = 8
 # edges = "edges.csv"                        # a graph: two columns of ids
 
 # --- rarely needed ---
-# model = "auto"                             # auto, linear, gp, forest, sparse, logistic, …
-# policy = "ids"                             # ids, vids, thompson, ucb, ens, greedy, random, …
+# model = "auto"                             # by default what fits; or one of these:
+{_one_of(MODELS.titles(installed=False))}
+# policy = "ids"                             # or one of these:
+{_one_of(POLICIES.titles(installed=False))}
 # seed = 0                                   # the same seed and history give the same proposals
 # snapshot = true                            # keep a copy of the pool beside the store
 """

@@ -14,7 +14,7 @@ from serendip.campaigns.errors import StoreDamaged
 from serendip.campaigns.log.wire import SETTINGS, todays
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Labels
-from serendip.models.registry import usual_model
+from serendip.models.registry import MODELS, Input, ModelEntry, takes, usual_model
 from serendip.problems.label_kinds import LabelKind, LabelMap
 
 if TYPE_CHECKING:
@@ -105,15 +105,13 @@ class Settings:
         if self.missing not in ("error", "impute"):
             raise InvalidInput(f"missing must be 'error' or 'impute'; got {self.missing!r}.")
         kind = self.label_kind  # refuses what does not go together
-        if self.smiles is not None and self.model in ("low-rank", "graph"):
+        if self.smiles is not None and takes(self.model) is not Input.features:
             raise InvalidInput(
                 f"Molecules need a model of features, such as auto; got {self.model!r}."
             )
-        if self.model == "logistic" and not kind.declared:
-            raise InvalidInput(
-                "The logistic model needs to know the range of the labels; add --range LOW HIGH, "
-                "--categories or --binary."
-            )
+        entry = MODELS.get(self.model)
+        if entry is not None:
+            self._check_range(entry.unit_labels, kind)
 
     @property
     def label_kind(self) -> LabelKind:
@@ -131,12 +129,16 @@ class Settings:
         return self.label_kind.bounds
 
     @property
-    def frame_columns(self) -> "Columns":
-        """What the columns of the pool are to the model."""
+    def name_columns(self) -> tuple[str, ...]:
+        """Columns of the pool whose cells are names."""
+        return (*self.rows, *self.columns, *self.nominal)
+
+    def frame_columns(self, model: str | ModelEntry | None = None) -> "Columns":
+        """What the columns of the pool are to the model: the one of the settings, or another."""
         from serendip.problems.framing import Columns
 
         return Columns(
-            model=self.model,
+            model=model or self.model,
             features=self.features or None,
             ignore=self.ignore,
             nominal=self.nominal,
@@ -156,12 +158,15 @@ class Settings:
             unit_labels: Whether the model needs labels in [0, 1].
         """
         kind = self.label_kind
+        self._check_range(unit_labels, kind)
+        return kind.label_map()
+
+    def _check_range(self, unit_labels: bool, kind: LabelKind) -> None:
         if unit_labels and not kind.declared:
             raise InvalidInput(
                 f"The {self.model} model needs to know the range of the labels; "
                 "add --range LOW HIGH, --categories or --binary."
             )
-        return kind.label_map()
 
     def as_json(self) -> dict[str, Any]:
         """Plain values by the words of `wire.SETTINGS`, as they go into the log."""

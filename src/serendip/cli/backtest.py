@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from serendip.cli.campaign_options import MODEL_HELP
+from serendip.cli.campaign_options import MODEL_HELP, POLICY_NAMES
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
 from serendip.cli.show import Format
 from serendip.cli.table_options import (
@@ -49,7 +49,10 @@ def backtest(
         int | None, typer.Option(help="Labels to buy; by default a fifth, at most 200.")
     ] = None,
     policy: Annotated[
-        list[str] | None, typer.Option(help="A policy to run; repeat for more. Default: all.")
+        list[str] | None,
+        typer.Option(
+            help=f"A policy to run; repeat for more: {POLICY_NAMES}. Default: all that fit."
+        ),
     ] = None,
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "",
     features: Features = None,
@@ -91,13 +94,14 @@ def backtest(
     """Replay a labelled table: what would each policy have found, and how soon?"""
     from serendip.cli.show import progress_bar
     from serendip.compute.engines import Engine
+    from serendip.core.registry import is_path
     from serendip.problems.framing import Columns
     from serendip.simulate.backtests.backtest import backtest as run
     from serendip.tables import read_table
 
     where = Engine(engine.value, address=address)
     spec = Columns(
-        model=model,
+        model="" if is_path(model) else model,
         features=tuple(features) if features else None,
         ignore=tuple(ignore or ()),
         nominal=tuple(nominal or ()),
@@ -120,6 +124,7 @@ def backtest(
             label,
             budget=budget,
             policies=policy,
+            model=model if is_path(model) else None,
             columns=spec,
             id=id,
             batch=batch,

@@ -7,6 +7,7 @@ import typer
 
 from serendip.cli.campaign_options import (
     MODEL_HELP,
+    POLICY_NAMES,
     Force,
     Form,
     Name,
@@ -53,7 +54,9 @@ def init(
     categories: Categories = None,
     binary: Binary = None,
     model: Annotated[str | None, typer.Option(help=MODEL_HELP)] = None,
-    policy: Annotated[str | None, typer.Option(help="Who chooses. Default: ids.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help=f"Who chooses: {POLICY_NAMES}. Default: ids.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Of all randomness. Default: 0.")] = None,
     batch: Annotated[
         int | None, typer.Option(help="Candidates per ask, unless told. Default: 8.")
@@ -117,7 +120,8 @@ def init(
     if name is not None and name.lower().endswith(".toml"):
         values = read_toml(Path(name))
     values |= {key: value for key, value in given.items() if value is not None}
-    campaign = Campaign.create(Settings.from_mapping(values), store, who)
+    named = [one for one in (model, policy) if one is not None]  # a file names no code to run
+    campaign = Campaign.create(Settings.from_mapping(values), store, who, named)
     settings, known = campaign.settings, len(campaign.state.known)
     typer.echo(
         f"Campaign {settings.name!r} began: {len(campaign.candidates.ids)} candidates, money for "

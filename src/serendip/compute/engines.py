@@ -28,13 +28,16 @@ ENGINES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Who computes. It changes the speed, never the answer."""
+    """Who computes. It changes the speed, never the answer.
+
+    Attributes:
+        shards: Into how many parts the pool is cut; by default one a core.
+        address: Ray: host:port of the cluster; by default the one of this machine, or a new one.
+    """
 
     name: str = "threads"
     shards: int | None = None
-    """Into how many parts the pool is cut; by default one a core."""
     address: str | None = None
-    """Ray: host:port of the cluster; by default the one of this machine, or a new one."""
 
     def __post_init__(self) -> None:
         known(self.name, ENGINES, "engine", "engines")

@@ -13,12 +13,15 @@ from serendip.core.labels import LARGEST
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some candidates that are still unlabelled."""
+    """Some candidates that are still unlabelled.
+
+    Attributes:
+        items: (b,) pool indices, increasing.
+        x: (b, d) features; for a matrix (b, 2) row and column; for a graph (b, 1) node.
+    """
 
     items: Ints
-    """(b,) pool indices, increasing."""
     x: Array
-    """(b, d) features; for a matrix (b, 2) row and column; for a graph (b, 1) node."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -26,13 +29,16 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that labelling one item revealed; row 0 is the item, more rows are side information."""
+    """All that labelling one item revealed; row 0 is the item, more rows are side information.
+
+    Attributes:
+        x: (r, d)
+        y: (r,)
+    """
 
     item: int
     x: Array
-    """(r, d)"""
     y: Floats
-    """(r,)"""
 
     def __post_init__(self) -> None:
         item = whole("item", self.item, 0)
@@ -217,12 +223,16 @@ class Tradeoff:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to label next, and why."""
+    """What to label next, and why.
+
+    Attributes:
+        details: Figures behind the choice: expected regret, gain, ratio, mean, … as the policy has
+            them.
+    """
 
     item: int
     score: float
     details: Mapping[str, float] = field(default_factory=dict)
-    """Figures behind the choice: expected regret, gain, ratio, mean, … as the policy has them."""
 
     def __post_init__(self) -> None:
         whole("item", self.item, 0)

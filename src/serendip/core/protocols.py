@@ -119,7 +119,10 @@ class SupportsSeen(Posterior, Protocol):
 
     @property
     def labels(self) -> Floats:
-        """(t,) every label so far in the order seen, side information too; larger is better."""
+        """(t,) every label so far in the order seen, side information too; larger is better.
+
+        In the units that the model sees. Labels that a batch expects for its first choices count.
+        """
         ...
 
 

@@ -40,6 +40,7 @@ class Purpose(StrEnum):
     # models and worlds
     LEVEL = "level"
     HELD_OUT = "held-out"
+    MOMENTS = "moments"
     WORLD = "world"
     GRAPH = "graph"
     DEMO_YIELDS = "demo yields"

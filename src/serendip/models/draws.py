@@ -46,6 +46,12 @@ def equal_weights(size: int) -> Floats:
     return np.full(size, 1.0 / size)
 
 
+def distinct(x: Floats) -> tuple[Floats, Ints]:
+    """Rows that differ, and which of them each row is; equal neighbours are enough to be found."""
+    fresh = np.r_[True, np.any(x[1:] != x[:-1], axis=1)][: len(x)]
+    return x[fresh], np.cumsum(fresh) - 1
+
+
 # --- what serves any draws -----------------------------------------------------------------------
 
 

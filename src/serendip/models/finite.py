@@ -27,13 +27,16 @@ from serendip.models.lookahead import Outlook, SampledLookahead
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FiniteModel:
-    """A prior over finitely many parameters."""
+    """A prior over finitely many parameters.
+
+    Attributes:
+        values: (K, n) f_θ(x)
+        masses: (K,) prior, summing to one; equal where not given.
+    """
 
     values: Floats
-    """(K, n) f_θ(x)"""
     likelihood: Gaussian | Bernoulli
     masses: Floats | None = None
-    """(K,) prior, summing to one; equal where not given."""
 
     def __post_init__(self) -> None:
         values = floats("values", self.values)
@@ -54,7 +57,7 @@ class FiniteModel:
         """The posterior given these observations; the generator is not used."""
         check_seen(seen)
         assert self.masses is not None  # set above
-        posterior = FinitePosterior(self.values, self.likelihood, self.masses, 0)
+        posterior = FinitePosterior(self.values, self.likelihood, self.masses, np.empty(0), 0)
         for one in seen:
             posterior = posterior.update(one, rng)
         return posterior
@@ -67,7 +70,14 @@ class FinitePosterior:
     values: Floats
     likelihood: Gaussian | Bernoulli
     masses: Floats
+    labels: Floats
+    """(t,) every label so far."""
     n_labels: int
+
+    @property
+    def scales_known(self) -> bool:
+        """Always: they are part of the parameters."""
+        return True
 
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Bayes' rule, in logs."""
@@ -83,7 +93,10 @@ class FinitePosterior:
                 "widen the parameter set or the likelihood."
             )
         masses = np.exp(log_mass - logsumexp(log_mass))
-        return replace(self, masses=masses / masses.sum(), n_labels=self.n_labels + 1)
+        labels = np.concatenate([self.labels, seen.y])
+        return replace(
+            self, masses=masses / masses.sum(), labels=labels, n_labels=self.n_labels + 1
+        )
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

@@ -36,6 +36,12 @@ def features(x: Array, width: int, who: str) -> Floats:
     return np.asarray(x, dtype=np.float64)
 
 
+def stacked(x: Floats, y: Floats, seen: Sequence[Observation]) -> tuple[Floats, Floats]:
+    """Features and labels with those of more observations below."""
+    below = [features(one.x, x.shape[1], f"item {one.item}") for one in seen]
+    return np.concatenate([x, *below]), np.concatenate([y, *(one.y for one in seen)])
+
+
 def check_width(x: Array, width: int, who: str = "the block") -> None:
     """As many features as the model has."""
     if x.ndim != 2 or x.shape[1] != width:

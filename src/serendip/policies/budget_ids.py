@@ -15,15 +15,15 @@ What is learnt now can serve the k − 1 labels after this one and no more. So t
 the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
 
 A model that infers its scales from the labels is sure too soon of what is good enough, and two
-things hold `ids` back where the scales are not known:
+things hold `ids` back unless the posterior says that its scales were given (`SupportsScales`):
 
-- Over the first tenth of the budget, 20 labels at most, the exponent grows from nearly nothing,
-  λ_k (t + 1) / min(20, T/10); but not where that would be fewer than ten labels, which cost more
-  than they teach.
+- Over the first tenth of the budget, `opening` = 20 labels at most, the exponent grows from nearly
+  nothing, λ_k (t + 1) / min(20, T/10); but not where that would be fewer than ten labels, which
+  cost more than they teach.
 - Candidates that seem sure of their place do not come first, for they stay where they are, and what
-  seems sure may not be: to every Δ is added η = 0.3 · the mean Δ of the k cheapest, what a label
-  must be expected to cost anyway. Among candidates that cost less than that, the more informative
-  comes first.
+  seems sure may not be: to every Δ is added η, `floor` = 0.3 times the mean Δ of the k cheapest,
+  what a label must be expected to cost anyway. Among candidates that cost less than that, the more
+  informative comes first.
 """
 
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arguments import flag
+from serendip.core.arguments import flag, non_negative, whole_fields
 from serendip.core.data import Block, Choice, Contenders, Tradeoff
-from serendip.core.protocols import BlockFn, Pool, Posterior
+from serendip.core.protocols import BlockFn, Pool, Posterior, SupportsScales
 from serendip.core.reductions.folds import contenders, leading
 from serendip.policies.ratio import (
     check_n_draws,
@@ -42,31 +42,37 @@ from serendip.policies.ratio import (
     choose_cheapest,
 )
 
-_OPENING, _TENTH, _FEWEST = 20, 0.1, 10
-"""Labels at most, share of the budget at most, and labels at least, until λ counts fully."""
-_FLOOR = 0.3
-"""η over the mean Δ of the k cheapest."""
+_TENTH, _FEWEST = 0.1, 10
+"""Share of the budget at most, and labels at least, until λ counts fully."""
 _LIKELY = 2048
 """Contenders among which the cheapest are looked for, at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetIDS:
-    """Minimise (Δ(x) + η)^λₖ / g(x) against the remaining budget."""
+    """Minimise (Δ(x) + η)^λₖ / g(x) against the remaining budget.
+
+    Attributes:
+        power: λ, what the exponent is while the budget is large.
+        n_draws: M; 30 or fewer are biased.
+        randomised: Draw from the best two-point mixture instead of taking the best single
+            candidate.
+        opening: Labels at most until λ counts fully, where the model infers its scales; 0 for at
+            once.
+        floor: η over the mean Δ of the k cheapest, where the model infers its scales.
+    """
 
     power: float = 2.0
-    """λ, what the exponent is while the budget is large."""
     n_draws: int = 300
-    """M; 30 or fewer are biased."""
     randomised: bool = False
-    """Draw from the best two-point mixture instead of taking the best single candidate."""
-    scales_known: bool = False
-    """Whether the model was told its scales, as in simulations, and can be believed at once."""
+    opening: int = 20
+    floor: float = 0.3
 
     def __post_init__(self) -> None:
         check_power(self.power)
         flag("randomised", self.randomised)
-        flag("scales_known", self.scales_known)
+        whole_fields(self, 0, "opening")
+        non_negative(floor=self.floor)
         check_n_draws(self.n_draws)
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
@@ -78,15 +84,16 @@ class BudgetIDS:
         if left == 1:
             return choose_cheapest(pool, tradeoff, rng)
         power, floor = self.power * left / (left - 1), 0.0
-        if not self.scales_known:
-            power *= _share(posterior.n_labels, remaining)
-            floor = _FLOOR * _expected(tradeoff, doubtful, left)
+        if not (isinstance(posterior, SupportsScales) and posterior.scales_known):
+            power *= _share(self.opening, posterior.n_labels, remaining)
+            if self.floor:
+                floor = self.floor * _expected(tradeoff, doubtful, left)
         return choose_by_ratio(pool, tradeoff, power, self.randomised, rng, floor)
 
 
-def _share(seen: int, remaining: int) -> float:
+def _share(longest: int, seen: int, remaining: int) -> float:
     """How far λ counts, with so many labels seen and as many left."""
-    opening = min(_OPENING, _TENTH * (seen + remaining))
+    opening = min(longest, _TENTH * (seen + remaining))
     return 1.0 if opening < _FEWEST or seen + 1 >= opening else (seen + 1) / opening
 
 

@@ -14,10 +14,13 @@ from serendip.policies.index import Optimism, choose_by
 
 @dataclass(frozen=True, slots=True)
 class GLMUCB:
-    """argmax of μ(xᵀθ̂) + c √(2 log(t + 2)) ‖x‖_{V⁻¹} with V = XᵀX + I/σ_θ²."""
+    """argmax of μ(xᵀθ̂) + c √(2 log(t + 2)) ‖x‖_{V⁻¹} with V = XᵀX + I/σ_θ².
+
+    Attributes:
+        scale: c
+    """
 
     scale: float = 1.0
-    """c"""
 
     def __post_init__(self) -> None:
         if not number("scale", self.scale) >= 0:

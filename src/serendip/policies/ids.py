@@ -17,12 +17,16 @@ from serendip.policies.ratio import PeakTradeoff, check_power, choose_by_ratio
 
 @dataclass(frozen=True, slots=True)
 class IDS:
-    """Sample from the minimiser of the information ratio."""
+    """Sample from the minimiser of the information ratio.
+
+    Attributes:
+        power: λ
+        ordered: Information about the ordered tuple X*₁…X*ₖ, as in the paper; or about the set
+            alone.
+    """
 
     power: float = 2.0
-    """λ"""
     ordered: bool = True
-    """Information about the ordered tuple X*₁…X*ₖ, as in the paper; or about the set alone."""
 
     def __post_init__(self) -> None:
         check_power(self.power)

@@ -17,14 +17,18 @@ from serendip.policies.ratio import PeakTradeoff, check_n_draws, check_power, ch
 
 @dataclass(frozen=True, slots=True)
 class SampleVIDS:
-    """Minimise Δ(x)^λ / v(x)."""
+    """Minimise Δ(x)^λ / v(x).
+
+    Attributes:
+        power: λ
+        n_draws: M
+        randomised: Draw from the best two-point mixture instead of taking the best single
+            candidate.
+    """
 
     power: float = 2.0
-    """λ"""
     n_draws: int = 300
-    """M"""
     randomised: bool = False
-    """Draw from the best two-point mixture instead of taking the best single candidate."""
 
     def __post_init__(self) -> None:
         check_power(self.power)

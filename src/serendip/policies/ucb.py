@@ -13,10 +13,13 @@ from serendip.policies.index import Optimism, choose_by
 
 @dataclass(frozen=True, slots=True)
 class UCB:
-    """argmax of mean + width · standard deviation."""
+    """argmax of mean + width · standard deviation.
+
+    Attributes:
+        width: a, in posterior standard deviations.
+    """
 
     width: float = 1.0
-    """a, in posterior standard deviations."""
 
     def __post_init__(self) -> None:
         if not number("width", self.width) >= 0:
@@ -31,10 +34,13 @@ class UCB:
 
 @dataclass(frozen=True, slots=True)
 class OFUL:
-    """argmax of the upper end of a band that holds everywhere and always (Abbasi-Yadkori 2011)."""
+    """argmax of the upper end of a band that holds everywhere and always (Abbasi-Yadkori 2011).
+
+    Attributes:
+        failure: δ, the chance that the band fails.
+    """
 
     failure: float = 0.05
-    """δ, the chance that the band fails."""
 
     def __post_init__(self) -> None:
         if not 0 < number("failure", self.failure) < 1:

@@ -21,15 +21,17 @@ class DensePool:
 
     Rows are features, or (row, column) of a matrix, or a node of a graph. Threads walk the blocks
     where there are enough of them; how the pool is cut changes the speed, never the answer.
+
+    Attributes:
+        x: (n, d), finite; float32 or float64, or integers for indices.
+        ids: (n,) the user's own names, all different.
+        removed: Items that have been labelled, increasing; a small set beside the data.
     """
 
     x: Array
-    """(n, d), finite; float32 or float64, or integers for indices."""
     ids: Sequence[str] | None = None
-    """(n,) the user's own names, all different."""
     block_rows: int = MOST_ROWS
     removed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Items that have been labelled, increasing; a small set beside the data."""
 
     def __post_init__(self) -> None:
         try:

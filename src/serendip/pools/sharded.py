@@ -109,13 +109,15 @@ class ShardedPool:
     A fold sends the reduction to all shards at once, with the small set of items that have left,
     and merges what comes back. Nothing else is sent: the driver looks up single rows for itself.
     Blocks are cut as in one process, so that results are the same for any number of shards.
+
+    Attributes:
+        ids: (n,) the user's own names.
+        removed: Items that have been labelled, increasing.
     """
 
     executor: Executor
     ids: Names | None = None
-    """(n,) the user's own names."""
     removed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Items that have been labelled, increasing."""
 
     def __post_init__(self) -> None:
         able("executor", self.executor, ("fold",), "ProcessExecutor(…)")

@@ -39,15 +39,18 @@ class StreamedPool:
 
     A thread holds one block at a time; the pool itself is little more than a path, so it can
     travel to other processes.
+
+    Attributes:
+        ids: (n,) the user's own names, looked up when needed; None where items are called by
+            number.
+        block_rows: 0 for what suits the number of features.
+        removed: Items that have been labelled, increasing; a small set beside the data.
     """
 
     rows: Rows
     ids: Names | None = None
-    """(n,) the user's own names, looked up when needed; None where items are called by number."""
     block_rows: int = 0
-    """0 for what suits the number of features."""
     removed: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Items that have been labelled, increasing; a small set beside the data."""
 
     def __post_init__(self) -> None:
         able("rows", self.rows, ("read", "take"), "mapped_rows(path)")

@@ -10,9 +10,8 @@ from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.reductions.folds import Rows, contenders, optima
 from serendip.core.rng import stream
-from serendip.models.draws import grouped_summary, sampled_tradeoff
+from serendip.models.draws import distinct, grouped_summary, sampled_tradeoff
 from serendip.models.ensemble.forest import ForestModel
-from serendip.models.ensemble.posterior import distinct
 from serendip.pools.dense import DensePool
 
 

@@ -37,9 +37,8 @@ from serendip.models.ensemble.posterior import (
     Fitter,
     Members,
     Nobody,
-    stacked,
 )
-from serendip.models.fitting import check_draws, check_one, check_seen, features
+from serendip.models.fitting import check_draws, check_one, check_seen, features, stacked
 from serendip.models.left_out import coins
 from serendip.models.sigmoid import sigmoid_moments
 
@@ -76,6 +75,11 @@ class ChancePosterior:
         x, y = stacked(self.x, self.y, (seen,))
         ensemble = _fitted(self.model, x, y, rng)
         return replace(self, x=x, y=y, n_labels=self.n_labels + 1, ensemble=ensemble)
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

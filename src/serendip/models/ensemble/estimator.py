@@ -34,13 +34,16 @@ class EstimatorModel:
     """A scikit-learn estimator with its settings, which are used as they are.
 
     A regressor takes any labels; a classifier takes labels 0 and 1, and draws are chances of 1.
+
+    Attributes:
+        estimator: What `sklearn.base.clone` can copy: a regressor, or a classifier with
+            `predict_proba`.
+        n_refits: K
     """
 
     estimator: Array
-    """What `sklearn.base.clone` can copy: a regressor, or a classifier with `predict_proba`."""
     n_features: int
     n_refits: int = 40
-    """K"""
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")

@@ -30,13 +30,16 @@ _STEPS = 2.0**24
 
 @dataclass(frozen=True, slots=True)
 class ForestModel:
-    """A forest that needs no settings but the number of features."""
+    """A forest that needs no settings but the number of features.
+
+    Attributes:
+        n_trees: K
+        share: Of the features, looked at in each split.
+    """
 
     n_features: int
     n_trees: int = 100
-    """K"""
     share: float = 0.7
-    """Of the features, looked at in each split."""
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")

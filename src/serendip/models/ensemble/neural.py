@@ -40,17 +40,20 @@ _KEPT_BACK = 0.25
 
 @dataclass(frozen=True, slots=True)
 class NeuralModel:
-    """An ensemble of networks that needs no settings but the number of features."""
+    """An ensemble of networks that needs no settings but the number of features.
+
+    Attributes:
+        n_members: K
+        n_hidden: Units of each of two hidden layers.
+        n_steps: Of Adam, on all labels at once.
+        decay: λ, with labels in units of their spread.
+    """
 
     n_features: int
     n_members: int = 32
-    """K"""
     n_hidden: int = 32
-    """Units of each of two hidden layers."""
     n_steps: int = 80
-    """Of Adam, on all labels at once."""
     decay: float = 0.03
-    """λ, with labels in units of their spread."""
 
     def __post_init__(self) -> None:
         for name, least in {"n_features": 1, "n_members": 8, "n_hidden": 2, "n_steps": 1}.items():

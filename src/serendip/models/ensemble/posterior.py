@@ -24,9 +24,9 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, MomentsFn
-from serendip.models.draws import LinearDraws, LogisticDraws, equal_weights
+from serendip.models.draws import LinearDraws, LogisticDraws, distinct, equal_weights
 from serendip.models.ensemble.calibration import SLOPES, Calibration, Scale, Unseen, bounded
-from serendip.models.fitting import check_draws, check_one, check_seen, features
+from serendip.models.fitting import check_draws, check_one, check_seen, features, stacked
 from serendip.models.lookahead import LinearLookahead, Outlook
 from serendip.models.wide import WIDE, Spanned, WideDraws, linear_draws
 
@@ -215,12 +215,6 @@ class EnsembleDraws:
         return Featured(self.ensemble, self.inner.tradeoff(features))
 
 
-def distinct(x: Floats) -> tuple[Floats, Ints]:
-    """Rows that differ, and which of them each row is; equal neighbours are enough to be found."""
-    fresh = np.r_[True, np.any(x[1:] != x[:-1], axis=1)][: len(x)]
-    return x[fresh], np.cumsum(fresh) - 1
-
-
 Fitted = tuple[Members, int, Unseen]
 """Members, how many they are, and what they say of labels that they have not seen."""
 
@@ -266,6 +260,11 @@ class EnsemblePosterior:
         ensemble = _fitted(self.model, x, y, rng)
         return replace(self, x=x, y=y, n_labels=self.n_labels + 1, ensemble=ensemble)
 
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
         features(x, self.model.n_features, "the pool")
@@ -299,12 +298,6 @@ class EnsemblePosterior:
     def noise_variance(self) -> float:
         """(E σ)²."""
         return self.ensemble.calibration.noise_variance
-
-
-def stacked(x: Floats, y: Floats, seen: Sequence[Observation]) -> tuple[Floats, Floats]:
-    """Features and labels with those of more observations below."""
-    below = [features(one.x, x.shape[1], f"item {one.item}") for one in seen]
-    return np.concatenate([x, *below]), np.concatenate([y, *(one.y for one in seen)])
 
 
 def _fitted(model: Fitter, x: Floats, y: Floats, rng: Generator) -> Ensemble:

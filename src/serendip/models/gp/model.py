@@ -45,29 +45,33 @@ _MINORITY = 0.1
 
 @dataclass(frozen=True, slots=True)
 class GaussianProcessModel:
-    """Gaussian-process regression that needs no settings but the number of features."""
+    """Gaussian-process regression that needs no settings but the number of features.
+
+    Attributes:
+        groups: Columns that belong together; by default each stands alone.
+        vectors: Columns that may be the coordinates of one vector, such as principal components,
+            with their sizes: kernels are learnt with one relevance for all of them, besides those
+            of the groups.
+        factors: The components that the pool combines, where it does, each with its columns.
+        kernels: What to average over; by default `default_kernels` of the groups and the factors.
+        learn: Widths of the log relevances that are learnt besides the default kernels, increasing.
+        noise_ratios: r, the noise variance over s².
+        label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
+            1], 100 for percentages. Otherwise it is taken from the labels seen.
+        n_waves: Random features that a path has for each term without features of its own.
+    """
 
     n_features: int
     groups: Sequence[Group] | None = None
-    """Columns that belong together; by default each stands alone."""
     vectors: Sequence[Group] = ()
-    """Columns that may be the coordinates of one vector, such as principal components, with their
-    sizes: kernels are learnt with one relevance for all of them, besides those of the groups."""
     factors: Sequence[Levels] = ()
-    """The components that the pool combines, where it does, each with its columns."""
     kernels: Sequence[Kernel] | None = None
-    """What to average over; by default `default_kernels` of the groups and the factors."""
     learn: Sequence[float] = (0.5, 1.0, 2.0)
-    """Widths of the log relevances that are learnt besides the default kernels, increasing."""
     noise_ratios: Sequence[float] = (0.003, 0.015, 0.07, 0.3, 1.0)
-    """r, the noise variance over s²."""
     shape: float = 1.5
     rate: float = 0.09
     label_unit: float | None = None
-    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
-    percentages. Otherwise it is taken from the labels seen."""
     n_waves: int = 512
-    """Random features that a path has for each term without features of its own."""
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")
@@ -166,6 +170,11 @@ class GaussianProcessPosterior:
         """Conjugate: the generator is not used."""
         check_one(seen)
         return self.absorb((seen,))
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

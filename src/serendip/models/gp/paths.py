@@ -26,7 +26,7 @@ from serendip.core.data import (
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
 from serendip.models.condensed import Condensed
-from serendip.models.draws import gaussian_shortfall, grouped_summary
+from serendip.models.draws import distinct, gaussian_shortfall, grouped_summary
 from serendip.models.fitting import features
 from serendip.models.gp.kernel_terms import Sketch
 from serendip.models.gp.kernels import Kernel
@@ -136,11 +136,8 @@ class PathDraws:
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """As `values`; rows that repeat, one after the other, are computed once."""
-        x = np.asarray(x, dtype=np.float64)
-        fresh = np.r_[True, np.any(x[1:] != x[:-1], axis=1)][: len(x)]
-        place = np.cumsum(fresh) - 1
-        rows = x[fresh]
-        found, steps = np.empty(len(x)), self._steps[draws]
+        rows, place = distinct(np.asarray(x, dtype=np.float64))
+        found, steps = np.empty(len(place)), self._steps[draws]
         level = np.empty(len(self.weights))
         for part in slices(len(rows)):
             inside = slice(*np.searchsorted(place, (part.start, part.stop)))

@@ -75,20 +75,22 @@ class GraphModel:
     """Independent Gaussian nodes on a known graph.
 
     Give both variances, or neither: then they and the mean are unknown.
+
+    Attributes:
+        adjacency: (n, n) symmetric 0/1; see `adjacency_of`.
+        prior_variance: τ²
+        noise_variance: σ²
+        prior_mean: m, where the variances are given.
+        label_unit: What labels of the usual size measure, where it is known and scales are not.
+            Otherwise it is taken from the labels seen.
     """
 
     adjacency: csr_array
-    """(n, n) symmetric 0/1; see `adjacency_of`."""
     prior_variance: float | None = None
-    """τ²"""
     noise_variance: float | None = None
-    """σ²"""
     prior_mean: float = 0.0
-    """m, where the variances are given."""
     scales: GraphScales = field(default_factory=GraphScales)
     label_unit: float | None = None
-    """What labels of the usual size measure, where it is known and scales are not. Otherwise it is
-    taken from the labels seen."""
 
     def __post_init__(self) -> None:
         matrix = sparse("adjacency", self.adjacency)
@@ -158,6 +160,16 @@ class GraphPosterior:
     def n_labels(self) -> int:
         """How many nodes have been chosen."""
         return len(self.seen)
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every look at a node so far."""
+        return np.concatenate([np.empty(0), *(one.y for one in self.seen)])
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether mean and variances were given."""
+        return not self.fits
 
     def update(self, seen: Observation, rng: Generator) -> "GraphPosterior":
         """Each row is one noisy look at one node; the generator is not used."""

@@ -48,15 +48,19 @@ _NEGLIGIBLE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
-    """Logistic regression for labels 0 and 1 (and for chances between them)."""
+    """Logistic regression for labels 0 and 1 (and for chances between them).
+
+    Attributes:
+        prior_variance: σ_θ²; unknown where not given.
+        constant_column: Which feature is a column of ones, if any; an unknown width leaves its
+            prior wide.
+        signal_ratios: What the variance of xᵀθ may be for features of unit size: σ_θ² = ratio / d.
+    """
 
     n_features: int
     prior_variance: float | None = None
-    """σ_θ²; unknown where not given."""
     constant_column: int | None = None
-    """Which feature is a column of ones, if any; an unknown width leaves its prior wide."""
     signal_ratios: Sequence[float] = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
-    """What the variance of xᵀθ may be for features of unit size: σ_θ² = ratio / d."""
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")
@@ -146,6 +150,16 @@ class LogisticPosterior:
         """Deterministic: the generator is not used."""
         check_one(seen)
         return self.absorb((seen,))
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether there is one prior variance and no grid of them."""
+        return len(self.fits) == 1
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

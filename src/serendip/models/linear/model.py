@@ -76,19 +76,22 @@ class LinearModel:
     """Linear regression with a Gaussian prior.
 
     Give both variances, or neither: then they are unknown (`UnknownScales`).
+
+    Attributes:
+        prior_variance: σ_θ²
+        noise_variance: σ_ε²
+        constant_column: Which feature is a column of ones, if any; unknown scales leave its prior
+            wide.
+        label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
+            1], 100 for percentages. Otherwise it is taken from the labels seen.
     """
 
     n_features: int
     prior_variance: float | None = None
-    """σ_θ²"""
     noise_variance: float | None = None
-    """σ_ε²"""
     constant_column: int | None = None
-    """Which feature is a column of ones, if any; unknown scales leave its prior wide."""
     scales: UnknownScales = UnknownScales()
     label_unit: float | None = None
-    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
-    percentages. Otherwise it is taken from the labels seen."""
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")
@@ -204,6 +207,16 @@ class LinearPosterior:
         """Conjugate: the generator is not used."""
         check_one(seen)
         return self.absorb((seen,))
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether prior and noise were given."""
+        return self.scale is None
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

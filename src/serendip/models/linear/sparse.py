@@ -61,6 +61,14 @@ class SparseLinearModel:
     """Linear regression where most coefficients are zero; of π, τ² and σ², None is unknown.
 
     Where neither τ² nor σ² is given, labels are measured in units of their own size.
+
+    Attributes:
+        n_chains: M, how many draws there are to sample from.
+        sweeps: Gibbs sweeps per label.
+        constant_column: Which feature is a column of ones, if any; it carries the level of the
+            labels.
+        label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
+            1], 100 for percentages. Otherwise it is taken from the labels seen.
     """
 
     n_features: int
@@ -68,15 +76,10 @@ class SparseLinearModel:
     slab_variance: float | None = None
     noise_variance: float | None = None
     n_chains: int = 200
-    """M, how many draws there are to sample from."""
     sweeps: int = 2
-    """Gibbs sweeps per label."""
     priors: SparsePriors = SparsePriors()
     constant_column: int | None = None
-    """Which feature is a column of ones, if any; it carries the level of the labels."""
     label_unit: float | None = None
-    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
-    percentages. Otherwise it is taken from the labels seen."""
 
     def __post_init__(self) -> None:
         for name in ("n_features", "n_chains", "sweeps"):
@@ -163,6 +166,16 @@ class SparseLinearPosterior:
         # Chains go on with the same coefficients, measured anew; draws of the prior have no unit.
         chains = self.chains.remeasured(self.unit / unit) if self.n_labels else self.chains
         return replace(grown, chains=chains).settle(self.model.sweeps, rng)
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether τ² and σ² were given; how many features are at work is always learnt."""
+        return None not in (self.model.slab_variance, self.model.noise_variance)
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

@@ -49,19 +49,22 @@ class NoisePrior:
 
 @dataclass(frozen=True, slots=True)
 class LowRankModel:
-    """A matrix of known size and rank with Gaussian factors; candidates are (row, column)."""
+    """A matrix of known size and rank with Gaussian factors; candidates are (row, column).
+
+    Attributes:
+        factor_variance: σ₀²; an entry has prior variance rank·σ₀⁴.
+        noise_variance: σ²; unknown where not given.
+        n_chains: M, how many draws there are to sample from.
+        sweeps: Gibbs sweeps per label.
+    """
 
     n_rows: int
     n_columns: int
     rank: int
     factor_variance: float = 1.0
-    """σ₀²; an entry has prior variance rank·σ₀⁴."""
     noise_variance: float | None = None
-    """σ²; unknown where not given."""
     n_chains: int = 200
-    """M, how many draws there are to sample from."""
     sweeps: int = 6
-    """Gibbs sweeps per label."""
     noise_prior: NoisePrior = NoisePrior()
 
     def __post_init__(self) -> None:
@@ -130,6 +133,16 @@ class LowRankPosterior:
             n_labels=self.n_labels + 1,
         )
         return grown.settle(self.model.sweeps, rng)
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
+
+    @property
+    def scales_known(self) -> bool:
+        """Whether the noise was given, as the variance of the factors always is."""
+        return self.model.noise_variance is not None
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

@@ -47,26 +47,29 @@ _CELLS = 1 << 18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixModel:
-    """A table of known size; candidates are (row, column), and nothing else need be known."""
+    """A table of known size; candidates are (row, column), and nothing else need be known.
+
+    Attributes:
+        row_groups: Features of the rows: whole numbers (n_rows,) are levels, numbers (n_rows, p)
+            descriptors, which should be standardised.
+        column_groups: Likewise of the columns.
+        max_rank: R, the most that u_iᵀv_j may have; 0 leaves only effects.
+        n_chains: M, how many draws there are to sample from.
+        sweeps: Gibbs sweeps per label.
+        warm_up: Gibbs sweeps where chains start afresh with labels at hand.
+        label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
+            1], 100 for percentages. Otherwise it is taken from the labels seen.
+    """
 
     n_rows: int
     n_columns: int
     row_groups: Sequence[Array] = ()
-    """Features of the rows: whole numbers (n_rows,) are levels, numbers (n_rows, p) descriptors,
-    which should be standardised."""
     column_groups: Sequence[Array] = ()
-    """Likewise of the columns."""
     max_rank: int = 4
-    """R, the most that u_iᵀv_j may have; 0 leaves only effects."""
     n_chains: int = 200
-    """M, how many draws there are to sample from."""
     sweeps: int = 6
-    """Gibbs sweeps per label."""
     warm_up: int = 60
-    """Gibbs sweeps where chains start afresh with labels at hand."""
     label_unit: float | None = None
-    """What labels of the usual size measure, where it is known: 1 for yields in [0, 1], 100 for
-    percentages. Otherwise it is taken from the labels seen."""
     priors: MatrixPriors = field(default_factory=MatrixPriors)
 
     def __post_init__(self) -> None:
@@ -152,6 +155,11 @@ class MatrixPosterior:
         shift = (self.offset - grown.offset) / grown.unit
         chains = remeasured(self.chains, self.unit / grown.unit, shift)
         return replace(grown, chains=chains).settle(model.sweeps, rng)
+
+    @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.y
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

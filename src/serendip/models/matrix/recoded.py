@@ -102,6 +102,11 @@ class RecodedPosterior:
         return self.inner.n_labels
 
     @property
+    def labels(self) -> Floats:
+        """(t,) every label so far."""
+        return self.inner.labels
+
+    @property
     def noise_variance(self) -> float:
         """E[σ_ε²]."""
         return float(np.mean(self.inner.noise_variance))

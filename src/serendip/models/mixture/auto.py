@@ -43,12 +43,15 @@ _ROUNDS = 200
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A model that may be trusted."""
+    """A model that may be trusted.
+
+    Attributes:
+        prior: π, before it is divided by the sum over the members.
+    """
 
     name: str
     model: Model[MixtureMember]
     prior: float = 1.0
-    """π, before it is divided by the sum over the members."""
 
     def __post_init__(self) -> None:
         instance("name", self.name, str, "a text")
@@ -90,7 +93,8 @@ class AutoModel:
             require(member.model.posterior(seen, rng), MixtureMember, by=self)
             for member in self.members
         )
-        return AutoPosterior(self, parts, _trusted(self.members, parts))
+        labels = np.concatenate([np.empty(0), *(one.y for one in seen)])
+        return AutoPosterior(self, parts, _trusted(self.members, parts), labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,8 @@ class AutoPosterior:
     model: AutoModel
     parts: tuple[MixtureMember, ...]
     trust: tuple[Trust, ...]
+    labels: Floats
+    """(t,) every label so far."""
 
     @property
     def n_labels(self) -> int:
@@ -111,7 +117,8 @@ class AutoPosterior:
         check_one(seen)
         generator("rng", rng)
         parts = tuple(part.update(seen, rng) for part in self.parts)
-        return replace(self, parts=parts, trust=_trusted(self.model.members, parts))
+        trust, labels = _trusted(self.model.members, parts), np.concatenate([self.labels, seen.y])
+        return replace(self, parts=parts, trust=trust, labels=labels)
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""

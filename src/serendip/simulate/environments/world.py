@@ -10,9 +10,12 @@ from serendip.pools.streamed import StreamedPool
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A problem to play, and the answer that only regret may look at."""
+    """A problem to play, and the answer that only regret may look at.
+
+    Attributes:
+        truth: (n,) f_θ(x) of every candidate. No model ever sees it.
+    """
 
     pool: DensePool | StreamedPool
     oracle: Oracle
     truth: Floats
-    """(n,) f_θ(x) of every candidate. No model ever sees it."""

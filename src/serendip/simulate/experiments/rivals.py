@@ -1,4 +1,4 @@
-"""The policies as the experiments play them: `ids` without what helps where scales are inferred."""
+"""The policies as the experiments play them: nothing holds `ids` back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,5 +7,8 @@ from serendip.core.protocols import Policy
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.registry import POLICIES
 
-RIVALS: Mapping[str, Policy[Any]] = {**POLICIES, "ids": BudgetIDS(scales_known=True)}
+RIVALS: Mapping[str, Policy[Any]] = {
+    **{name: entry.make() for name, entry in POLICIES.items()},
+    "ids": BudgetIDS(opening=0, floor=0.0),
+}
 """Every policy by its name."""

@@ -15,8 +15,10 @@ from fastapi.responses import (
 
 from serendip.campaigns.intake.preview import WORDS, Role
 from serendip.core.errors import SerendipError
-from serendip.models.registry import MODELS
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.models.registry import Input, takes
 from serendip.policies.registry import POLICIES
+from serendip.policies.registry import REGISTRY as PLAYERS
 from serendip.web.figures.backtest import backtest_figure
 from serendip.web.pages.backtest_form import replay_of_campaign, replay_of_table
 from serendip.web.pages.beginning_form import Beginning, form_of
@@ -169,9 +171,9 @@ def _form(
         "form": form,
         "words": _WORDS,
         "checked_by": f"/backtest/{upload}/check",
-        "models": [name for name in MODELS if name != "graph"],
-        "policies": list(POLICIES),
-        "wanted": policies,
+        "models": [one for one in MODELS.titles() if takes(one) is not Input.graph],
+        "policies": PLAYERS.titles(),
+        "wanted": policies or [name for name, entry in POLICIES.items() if entry.first],
     }
     return render(request, template, context, status)
 
@@ -193,9 +195,9 @@ async def _campaign_page(
         "n_labels": n_labels,
         "values": {**filled, **values},
         "errors": errors,
-        "models": [one for one in MODELS if one not in ("graph", "low-rank")],
-        "policies": list(POLICIES),
-        "wanted": policies,
+        "models": [one for one in MODELS.titles() if takes(one) is Input.features],
+        "policies": PLAYERS.titles(),
+        "wanted": policies or [name for name, entry in POLICIES.items() if entry.first],
         "jobs": [one for one in request.app.state.jobs.all() if one.campaign == name],
     }
     return render(request, "campaign_backtest.html", context, status)

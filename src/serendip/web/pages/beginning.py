@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from serendip.campaigns.intake.preview import WORDS
 from serendip.core.errors import SerendipError
-from serendip.models.registry import MODELS
-from serendip.policies.registry import POLICIES
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.web.pages.beginning_form import Beginning, form_of
 from serendip.web.pages.templating import at, render, who_is
 from serendip.web.pages.wording import said
@@ -112,8 +112,8 @@ def _page(
             "form": form,
             "words": WORDS,
             "checked_by": f"/new/{upload}/check",
-            "models": MODELS,
-            "policies": list(POLICIES),
+            "models": MODELS.titles(),
+            "policies": POLICIES.titles(),
         },
         status,
     )

@@ -8,6 +8,9 @@ import numpy as np
 
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Ordered
+from serendip.core.registry import is_path
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.problems.label_kinds import LabelKind
 from serendip.web.server.lanes import report
 
@@ -61,6 +64,11 @@ class Replay:
             raise InvalidInput("A backtest replays either a table or a campaign; name one of them.")
         if self.table is not None and self.label is None:
             raise InvalidInput("A backtest of a table needs label, the column of the labels.")
+        # Nothing that is sent in names code to run.
+        if self.model is not None and is_path(self.model):
+            MODELS.check(self.model)
+        for name in filter(is_path, self.policies):
+            POLICIES.check(name)
         declared = self.kind.declared  # refuses what does not go together
         if self.campaign is not None and declared:
             raise InvalidInput(
@@ -136,8 +144,6 @@ def _own_labels(
     store: str, replay: Replay
 ) -> "tuple[pd.DataFrame, str, str | None, LabelKind, Columns]":
     """The candidates of a campaign that have labels, and what its labels and columns are."""
-    from dataclasses import replace
-
     from serendip.web.server.work import current
 
     assert replay.campaign is not None  # one of the two is there
@@ -163,9 +169,7 @@ def _own_labels(
     kind, values = settings.label_kind, list(labels.values())
     in_words = isinstance(kind.labels, Ordered)
     frame[settings.label] = [kind.labels.decode(one) for one in values] if in_words else values
-    columns = settings.frame_columns
-    if replay.model is not None:
-        columns = replace(columns, model=replay.model)
+    columns = settings.frame_columns(replay.model)
     return frame, settings.label, settings.id, kind, columns
 
 
