@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MODEL_HELP = (
-    "auto, linear, gp, forest, neural, sparse, logistic, low-rank or graph. Default: what fits."
-)
 Name = Annotated[str, typer.Argument(help="The campaign, as `serendip list` shows it.")]
 StoreOption = Annotated[
     str | None,

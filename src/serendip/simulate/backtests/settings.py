@@ -1,0 +1,84 @@
+"""What a backtest is told: the settings of tables, and how the labels are bought again."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from serendip.core.settings import About, Control, Section
+from serendip.problems.settings import TableSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BacktestSettings(TableSettings):
+    """All that is decided before a backtest, but for where it runs."""
+
+    what: ClassVar[str] = "backtest"
+
+    label: Annotated[
+        str,
+        About("The column of the labels.", Section.aim, "yield", column=True, control=Control.role),
+    ]
+    budget: Annotated[
+        int | None,
+        About(
+            "Labels to buy.",
+            Section.aim,
+            40,
+            otherwise="a fifth of the table, at most 200",
+            least=1,
+            served=1_000_000,
+        ),
+    ] = None
+    policies: Annotated[
+        tuple[str, ...],
+        About(
+            "Policies to run.",
+            Section.aim,
+            ["ids", "thompson"],
+            otherwise="all that fit the model",
+            option="--policy",
+            control=Control.own,
+        ),
+    ] = ()
+    batch: Annotated[
+        int, About("Labels bought at once.", Section.aim, 8, least=1, served=1_000_000)
+    ] = 1
+    repeats: Annotated[int, About("Runs of each policy.", Section.aim, 10, least=1, served=200)] = (
+        10
+    )
+    hit: Annotated[
+        float | None,
+        About(
+            "Labels at least this good are hits.",
+            Section.rare,
+            80,
+            otherwise="the best tenth",
+        ),
+    ] = None
+    start: Annotated[
+        int,
+        About(
+            "Labels picked at random first, the same for all policies.",
+            Section.rare,
+            8,
+            least=0,
+            served=1_000_000,
+        ),
+    ] = 0
+
+    def arguments(self) -> dict[str, Any]:
+        """What `backtest` is told after the table and the column of the labels."""
+        return {
+            "budget": self.budget,
+            "policies": self.policies or None,
+            "columns": self.frame_columns,
+            "id": self.id,
+            "batch": self.batch,
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "minimize": self.minimize,
+            "range": self.range,
+            "categories": self.categories,
+            "binary": self.binary,
+            "hit": self.hit,
+            "start": self.start,
+        }
