@@ -8,7 +8,7 @@ installs and which would cost `serendip --help` more than all else; `web/api` ma
 what stands here.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Flag, StrEnum, auto
 from functools import cache
@@ -82,8 +82,8 @@ class About:
     """Whether it names columns of the table."""
     commas: bool = False
     """Whether an option takes several words at once, with commas between them."""
-    among: Callable[[], Iterable[str]] | None = None
-    """Names of which it is one."""
+    among: Callable[[], Mapping[str, str]] | None = None
+    """Names of which it is one, each with what it is."""
     where: Where = Where.everywhere
     control: Control = Control.field
 

@@ -4,7 +4,7 @@ Those of campaigns alone are in `campaigns/spec.py`, those of backtests in
 `simulate/backtests/settings.py`. Nothing heavy is imported here: `serendip --help` reads it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from serendip.problems.label_kinds import LabelKind
 
 
-def _models() -> Iterable[str]:
+def _models() -> Mapping[str, str]:
     from serendip.models.registry import MODELS
 
     return MODELS

@@ -15,11 +15,11 @@ from fastapi.responses import (
 
 from serendip.campaigns.intake.preview import WORDS, Role
 from serendip.core.errors import SerendipError
-from serendip.models.registry import MODELS
 from serendip.policies.registry import POLICIES
 from serendip.web.figures.backtest import backtest_figure
-from serendip.web.pages.backtest_form import replay_of_campaign, replay_of_table
-from serendip.web.pages.beginning_form import Beginning, form_of
+from serendip.web.pages.backtest_form import campaign_fields, replay_of_campaign, replay_of_table
+from serendip.web.pages.beginning_form import Beginning, form_of, tables_sent
+from serendip.web.pages.setting_form import first_values, sent_values
 from serendip.web.pages.templating import render
 from serendip.web.pages.wording import said
 from serendip.web.server.jobs import Job, Jobs
@@ -75,7 +75,8 @@ async def run(request: Request, upload: str) -> Response:
     path, form = campaigns.kept(upload), await form_of(campaigns.tables, upload, dict(sent), True)
     policies = [str(one) for one in sent.getlist("policy")]
     try:
-        replay = replay_of_table(form, path, policies)
+        others = await tables_sent(campaigns, form, dict(sent))
+        replay = replay_of_table(form, path, others, policies)
         if replay is not None:
             job = request.app.state.jobs.backtest(replay)
             return RedirectResponse(f"/backtests/{job.id}", status_code=303)
@@ -95,7 +96,7 @@ async def run_campaign(request: Request, name: str) -> Response:
     """Starts the backtest of a campaign's own labels."""
     sent = await request.form()
     policies = [str(one) for one in sent.getlist("policy")]
-    values = {key: str(one) for key, one in sent.items() if isinstance(one, str)}
+    values = sent_values(campaign_fields(), sent)
     reading = await request.app.state.campaigns.read(name)
     errors: dict[str, str] = {}
     try:
@@ -169,7 +170,7 @@ def _form(
         "form": form,
         "words": _WORDS,
         "checked_by": f"/backtest/{upload}/check",
-        "models": [name for name in MODELS if name != "graph"],
+        "fields": form.fields,
         "policies": list(POLICIES),
         "wanted": policies,
     }
@@ -186,14 +187,14 @@ async def _campaign_page(
 ) -> HTMLResponse:
     reading = await request.app.state.campaigns.read(name)
     n_labels = len(reading.state.results) + len(reading.state.known)
-    filled = {"budget": str(max(1, n_labels // 3)), "repeats": "5", "batch": "1", "model": ""}
+    fields = campaign_fields()
     context = {
         "section": "campaigns",
         "reading": reading,
         "n_labels": n_labels,
-        "values": {**filled, **values},
+        "fields": fields,
+        "values": {**first_values(fields), **values},
         "errors": errors,
-        "models": [one for one in MODELS if one not in ("graph", "low-rank")],
         "policies": list(POLICIES),
         "wanted": policies,
         "jobs": [one for one in request.app.state.jobs.all() if one.campaign == name],
