@@ -72,7 +72,13 @@ class Settings(TableSettings):
     ]
     batch: Annotated[
         int,
-        About("Candidates per ask, unless told.", Section.aim, 8, least=1, served=1_000_000),
+        About(
+            "Candidates that are proposed at once, unless told.",
+            Section.aim,
+            8,
+            least=1,
+            served=1_000_000,
+        ),
     ] = 8
     prior_data: Annotated[
         Path | None,
@@ -94,7 +100,9 @@ class Settings(TableSettings):
             control=Control.role,
         ),
     ] = None
-    policy: Annotated[str, About("What chooses.", Section.rare, "ids")] = "ids"
+    policy: Annotated[str, About("The policy that chooses candidates.", Section.rare, "ids")] = (
+        "ids"
+    )
     snapshot: Annotated[
         bool,
         About(

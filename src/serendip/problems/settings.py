@@ -154,7 +154,7 @@ class TableSettings:
     model: Annotated[
         str,
         About(
-            "What predicts labels.",
+            "The model that predicts labels.",
             Section.rare,
             "auto",
             otherwise="what fits",

@@ -1,9 +1,9 @@
 """How events and settings are written: words and schemas of their own, apart from the code.
 
 A store outlives the code that wrote it, so every word on the disk stands in a table here, beside
-the name it has in Python today. Renaming a class or a field changes the Python side of its table
-and nothing on the disk. What is stored is never rewritten: an event of an older schema is lifted,
-one schema at a time, when it is read.
+the name it has in Python today; those of settings stand at their fields. Renaming a class or a
+field changes the Python side of its table and nothing on the disk. What is stored is never
+rewritten: an event of an older schema is lifted, one schema at a time, when it is read.
 """
 
 import json

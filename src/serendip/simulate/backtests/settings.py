@@ -1,10 +1,13 @@
 """What a backtest is told: the settings of tables, and how the labels are bought again."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from serendip.core.settings import About, Control, Section
 from serendip.problems.settings import TableSettings
+
+if TYPE_CHECKING:
+    from serendip.problems.framing import Columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ class BacktestSettings(TableSettings):
             "Labels at least this good are hits.",
             Section.rare,
             80,
+            title="What is a hit",
             otherwise="the best tenth",
         ),
     ] = None
@@ -60,17 +64,22 @@ class BacktestSettings(TableSettings):
             "Labels picked at random first, the same for all policies.",
             Section.rare,
             8,
+            title="Random start",
             least=0,
             served=1_000_000,
         ),
     ] = 0
 
-    def arguments(self) -> dict[str, Any]:
-        """What `backtest` is told after the table and the column of the labels."""
+    def arguments(self, columns: "Columns | None" = None) -> dict[str, Any]:
+        """What `backtest` is told after the table and the column of the labels.
+
+        Args:
+            columns: What the columns of the table are; by default what the settings say.
+        """
         return {
             "budget": self.budget,
             "policies": self.policies or None,
-            "columns": self.frame_columns,
+            "columns": columns or self.frame_columns,
             "id": self.id,
             "batch": self.batch,
             "repeats": self.repeats,

@@ -52,13 +52,13 @@ def run(store: str, replay: Replay) -> dict[str, Any]:
     from serendip.tables import read_table
 
     report((0, 0))
-    given, arguments = replay.settings, replay.settings.arguments()
+    given = replay.settings
     if isinstance(replay.source, Path):
         label, names = given.label, (given.id, *given.frame_columns.names)
         frame = read_table(replay.source, names=names, labels=(label,))
+        arguments = given.arguments()
     else:
-        frame, label, own = _own_labels(store, replay)
-        arguments |= own
+        frame, label, arguments = _own_labels(store, replay)
     jobs = max(1, n_cores() - 1)
     result = backtest(frame, label, **arguments, jobs=jobs, progress=_tell)
     return {"title": replay.title, "label": label, **result.as_json(), "curves": _curves(result)}
@@ -69,7 +69,7 @@ def _tell(done: int, total: int) -> None:
 
 
 def _own_labels(store: str, replay: Replay) -> "tuple[pd.DataFrame, str, dict[str, Any]]":
-    """The candidates of a campaign that have labels, their column, and what the campaign says."""
+    """The candidates of a campaign that have labels, their column, and how they are replayed."""
     from dataclasses import replace
 
     from serendip.web.server.work import current
@@ -101,14 +101,13 @@ def _own_labels(store: str, replay: Replay) -> "tuple[pd.DataFrame, str, dict[st
     if replay.settings.model:
         columns = replace(columns, model=replay.settings.model)
     said = {
-        "columns": columns,
         "id": settings.id,
         "minimize": replay.settings.minimize or kind.minimize,
         "range": kind.range,
         "categories": kind.categories,
         "binary": kind.binary,
     }
-    return frame, settings.label, said
+    return frame, settings.label, {**replay.settings.arguments(columns), **said}
 
 
 def _curves(result: "Backtest") -> dict[str, Any]:
