@@ -190,8 +190,10 @@ class Setting:
 
     def check(self, value: Any) -> None:
         """Refuses a value of the field that cannot be meant, whatever the others are."""
-        if value is None and not self.required:
-            return
+        if value is not None or self.required:
+            self._check(value)
+
+    def _check(self, value: Any) -> None:
         least = self.about.least
         if self.kind is Kind.whole and not (
             _is_number(value, int) and (least is None or least <= value) and value <= _LARGEST
