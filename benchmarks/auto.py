@@ -18,8 +18,8 @@ from serendip.core.data import Observation
 from serendip.core.rng import stream
 from serendip.core.threads import one_blas_thread
 from serendip.models.gp.kernels import single_columns
-from serendip.models.table_models import table_model
-from serendip.policies.registry import POLICIES
+from serendip.models.table_models import Features, auto_model
+from serendip.policies.registry import policy_named
 from serendip.pools.dense import DensePool
 from serendip.simulate.loop import suggest
 
@@ -39,12 +39,12 @@ def problem(n, d, n_labels):
 def ask(n, d, n_labels):
     """Seconds for the posterior and for the choice."""
     pool, seen = problem(n, d, n_labels)
-    model = table_model("auto", d, single_columns(d))
+    model = auto_model(Features(d, single_columns(d)))
     start = perf_counter()
     with one_blas_thread():  # as campaigns do: matrices of so few labels do not pay for more
         posterior = model.posterior(seen, stream(0, "posterior"))
     fitted = perf_counter()
-    suggest(posterior, pool, POLICIES["ids"], 100, lambda _: stream(0, "step"))
+    suggest(posterior, pool, policy_named("ids"), 100, lambda _: stream(0, "step"))
     return fitted - start, perf_counter() - fitted
 
 

@@ -37,14 +37,15 @@ def ask(model, n, d, draws, labels):
     from serendip.core.rng import stream
     from serendip.core.threads import one_blas_thread
     from serendip.models.gp.kernels import single_columns
-    from serendip.models.table_models import OWN_CONSTANT, table_model
+    from serendip.models.registry import MODELS as ENTRIES
+    from serendip.models.table_models import Features
     from serendip.policies.budget_ids import BudgetIDS
     from serendip.pools.dense import DensePool
     from serendip.simulate.loop import suggest
 
     rng = stream(0, "growth")
     x = rng.standard_normal((n, d), dtype=np.float32)
-    if model not in OWN_CONSTANT:
+    if not ENTRIES[model].own_constant:
         x[:, -1] = 1.0
     truth = x[:labels] @ rng.standard_normal(d) / np.sqrt(d) + np.sin(2.0 * x[:labels, 0])
     y = truth + 0.1 * rng.standard_normal(labels)
@@ -52,9 +53,11 @@ def ask(model, n, d, draws, labels):
     seen = [Observation(i, x[i : i + 1], y[i : i + 1]) for i in range(labels)]
     pool = DensePool(x, removed=np.arange(labels))
 
+    made = ENTRIES[model].make(Features(d, single_columns(d)))
+
     def step():
         with one_blas_thread():
-            posterior = table_model(model, d, single_columns(d)).posterior(seen, stream(0, "fit"))
+            posterior = made.posterior(seen, stream(0, "fit"))
         suggest(posterior, pool, BudgetIDS(n_draws=draws), 100, lambda _: stream(0, "ask"))
 
     before = held("VmRSS")

@@ -21,7 +21,7 @@ from serendip.core.reductions.folds import everything
 from serendip.models.gp.kernel_terms import Levels
 from serendip.models.gp.kernels import Kernel
 from serendip.models.gp.model import GaussianProcessModel
-from serendip.policies.registry import POLICIES
+from serendip.policies.registry import policy_named
 from serendip.problems.framing import Columns
 from serendip.problems.label_kinds import LabelKind
 from serendip.simulate.backtests.plans import planned
@@ -74,7 +74,7 @@ def told(problem):
 
 def regret(task):
     (world, model, y), policy, budget, seed = task
-    trace = play(world.pool, world.oracle, model, POLICIES[policy], budget, seed)
+    trace = play(world.pool, world.oracle, model, policy_named(policy), budget, seed)
     return np.sort(y)[-budget:].sum() - y[list(trace.items)].sum()
 
 

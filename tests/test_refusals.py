@@ -260,7 +260,19 @@ CALLS = {
             "batch": BATCH,
             "start": Kind((*NOT_NUMBERS, 0.5, -1, 2), (0, np.int64(1))),
             "jobs": Kind(COUNT.without(None).refused),
-            "policies": Kind((["nonsense"], [3], [None], 3, S.BudgetIDS()), ("random", (), None)),
+            "policies": Kind(
+                (
+                    ["nonsense"],
+                    [3],
+                    [None],
+                    3,
+                    {"mine": 3},
+                    {3: "ids"},
+                    {"": "ids"},
+                    [S.UCB, S.UCB()],
+                ),
+                ("random", (), None, S.Thompson(), {"mine": S.Thompson, "random": "random"}),
+            ),
             "frame": Kind((None, 3, "table.csv", X, X.tolist(), {"y": [1.0, 2.0]})),
             "label": Kind((None, 3, "z", ["y"])),
             "id": Kind((3, "z", ["a"]), (None, "a")),
@@ -284,6 +296,16 @@ CALLS = {
             "categories": Kind((3, "one", ("a",), ("a", 3), ("a", "a")), ((), [])),
             "hit": Kind(NOT_NUMBERS[:1] + NOT_NUMBERS[2:], (None, 3, np.float64(3))),
             "engine": Kind((3, "threads"), (None,)),
+        },
+    ),
+    "backtest of a model": (
+        S.backtest,
+        {"frame": TABULAR, "label": "y", "budget": 1, "repeats": 1, "policies": "random"},
+        {
+            "model": Kind(
+                (3, "nonsense", ["linear"], object(), int, S.stream, "nothing:Model", "os:sep"),
+                (None, "linear", S.LinearModel, S.LinearModel(3), lambda n: S.LinearModel(n)),
+            ),
         },
     ),
     "Columns": (S.Columns, {}, {"model": Kind((3, "nonsense", ["linear"], X[0, 0]))}),

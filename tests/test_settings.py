@@ -97,7 +97,7 @@ def test_commands_have_no_other_options(owner, command):
 def test_the_example_has_every_setting(one):
     (found,) = re.findall(rf"((?:^# .*\n)+)^(?:# )?({one.word} = .*)$", example(), re.MULTILINE)
     told, value = " ".join(found[0].replace("# ", "").split()), tomllib.loads(found[1])
-    assert one.about.help in told
+    assert one.about.help.rstrip(".") in told
     assert told.endswith(f"Default: {one.default_in_words}.") == bool(one.default_in_words)
     made = Settings.from_mapping(NEEDED[Settings] | value)
     assert as_plain(made)[one.word] == value[one.word]
@@ -112,7 +112,7 @@ def test_requests_have_a_field(owner, one):
     request = "NewCampaign" if owner is Settings else "NewBacktest"
     name = models.RENAMED.get(one.word, one.word) if owner is Settings else one.word
     field = schema_of(request)["properties"][name]
-    assert one.about.help in field["description"]
+    assert one.about.help.rstrip(".") in field["description"]
     plain = list(one.default) if isinstance(one.default, tuple) else one.default
     assert (field.get("default") or None) == (plain or None)
 
@@ -218,6 +218,17 @@ def test_the_model_is_what_fits_wherever_it_is_not_said():
         (model,) = (one for one in described(owner) if one.word == "model")
         assert (model.default, model.default_in_words) == ("", "what fits")
     assert Settings.from_mapping(NEEDED[Settings]).model == "auto"
+
+
+@pytest.mark.parametrize("owner", NEEDED, ids=lambda owner: owner.what)
+def test_names_are_offered_that_some_model_or_policy_serves(owner):
+    """`ids-exact` was, which no model serves that commands can name."""
+    for one in described(owner):
+        if one.about.among is not None:
+            titles = one.about.among.titles()
+            assert "ids-exact" not in titles
+            assert all(name in one.help(installed=True) for name in titles)
+            assert all(f' value="{name}" ' in page(owner) for name in titles)
 
 
 # --- checks --------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What is checked and collected before a campaign is recorded."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
 from serendip.core.text import checked_text
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.problems.folders.opening import PoolFolder
 from serendip.tables import CURRENT
 
@@ -37,18 +39,25 @@ class Prepared:
     known: tuple[KnownLabel, ...]
 
 
-def prepared(settings: Settings) -> Prepared:
-    """Reads the pool and the labels known already, and tries the model and the policy once."""
+def prepared(settings: Settings, allow: Collection[str] = ()) -> Prepared:
+    """Reads the pool and the labels known already, and tries the model and the policy once.
+
+    Args:
+        settings: Of the campaign.
+        allow: Import paths of models and policies that may run.
+    """
     _check_texts(settings)
     if settings.range is not None and max(map(abs, settings.range)) > LARGEST:
         raise InvalidInput(
             f"Labels lie between -{LARGEST:g} and {LARGEST:g}; got the range {settings.range}. "
             "Give labels in a larger unit."
         )
+    for registry, name in ((MODELS, settings.model), (POLICIES, settings.policy)):
+        registry.get(name, allow)
     candidates = read_candidates(settings.pool, settings)
     if isinstance(candidates, FolderCandidates):
         _check_folder_settings(settings)
-    problem = Problem.of(settings, candidates)
+    problem = Problem.of(settings, candidates, allow)
     known = _known(settings, candidates)
     left = len(candidates.ids) - len(known)
     if left < 1:

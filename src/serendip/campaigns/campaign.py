@@ -5,7 +5,7 @@ not, and every one that failed, for it was paid for. Labels known before the cam
 candidates cost nothing; a pending proposal is promised, not yet paid.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +27,7 @@ from serendip.campaigns.log.wire import SETTINGS
 from serendip.campaigns.pool_file import load, own_files, unchanged
 from serendip.campaigns.spec import Settings
 from serendip.core.arguments import whole
+from serendip.core.naming import listed
 from serendip.core.rng import Purpose, stream
 from serendip.core.text import checked_line
 from serendip.core.threads import one_blas_thread
@@ -46,10 +47,13 @@ T = TypeVar("T")
 class Campaign:
     """One campaign in a store. Others may write to the same campaign at any time."""
 
-    def __init__(self, store: Store, name: str, who: str | None = None) -> None:
+    def __init__(
+        self, store: Store, name: str, who: str | None = None, allow: Collection[str] = ()
+    ) -> None:
         self.store = store
         self.name = checked_line("The name of a campaign", name)
         self.who = acting(who)
+        self.allow = frozenset(listed(allow, "allow"))
         self._settings: Settings | None = None
         self._candidates: Candidates | None = None
         self._problem: Problem | None = None
@@ -61,6 +65,7 @@ class Campaign:
         settings: Settings | Mapping[str, Any],
         store: Store | str | Path | None = None,
         who: str | None = None,
+        allow: Collection[str] | None = None,
     ) -> "Campaign":
         """Begins a campaign; everything is checked before anything is recorded.
 
@@ -68,24 +73,39 @@ class Campaign:
             settings: What it is about.
             store: Where it is kept: a path, a URL, or a store that is open.
             who: Who begins it; by default the user of this computer.
+            allow: Import paths of models and policies that may run; by default those that the
+                settings name. Give () for settings that come from somebody else.
         """
         from serendip.campaigns.beginning import begin, prepared
 
         by = acting(who)
         spec = settings if isinstance(settings, Settings) else Settings.from_mapping(settings)
-        ready = prepared(spec)
+        named = (spec.model, spec.policy) if allow is None else listed(allow, "allow")
+        ready = prepared(spec, named)
         place = store if isinstance(store, Store) else Store.open(store, create=True)
         begin(spec, ready, place, by, now())
-        campaign = cls(place, spec.name, who)
+        campaign = cls(place, spec.name, who, named)
         campaign._candidates, campaign._problem = ready.problem.candidates, ready.problem
         return campaign
 
     @classmethod
     def open(
-        cls, name: str, store: Store | str | Path | None = None, who: str | None = None
+        cls,
+        name: str,
+        store: Store | str | Path | None = None,
+        who: str | None = None,
+        allow: Collection[str] = (),
     ) -> "Campaign":
-        """The campaign of this name, as its log tells it."""
-        return cls(store if isinstance(store, Store) else Store.open(store), name, who)
+        """The campaign of this name, as its log tells it.
+
+        Args:
+            name: Of the campaign.
+            store: Where it is kept: a path, a URL, or a store that is open.
+            who: Who acts; by default the user of this computer.
+            allow: Import paths of the model and the policy, such as `mypackage:MyPolicy`, that may
+                run: a log that names one does not run it by itself.
+        """
+        return cls(store if isinstance(store, Store) else Store.open(store), name, who, allow)
 
     def refresh(self) -> None:
         """Takes in what others have written."""
@@ -137,7 +157,7 @@ class Campaign:
             if created.edges is not None:
                 path = unchanged(created.edges, self.store.folder, "table of edges")
                 settings = Settings.from_log({**created.settings, SETTINGS["edges"]: str(path)})
-            self._problem = Problem.of(settings, self.candidates)
+            self._problem = Problem.of(settings, self.candidates, self.allow)
         return self._problem
 
     @property

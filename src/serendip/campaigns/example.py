@@ -27,7 +27,7 @@ def example() -> str:
 
 def _entry(setting: Setting, given: bool) -> str:
     about = setting.about
-    told = setting.told(about.help, about.more)
+    told = setting.told(setting.help(), about.more)
     told = fill(told, 100, initial_indent="# ", subsequent_indent="# ")
     value = f"{setting.word} = {json.dumps(about.example)}"
     return f"{told}\n{value if given else f'# {value}'}\n"

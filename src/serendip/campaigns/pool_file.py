@@ -90,7 +90,7 @@ def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Can
         from serendip.problems.folders.opening import open_folder
 
         return FolderCandidates(open_folder(path))
-    names = (settings.id, *settings.frame_columns.names)
+    names = (settings.id, *settings.name_columns)
     frame = read_table(path, rules, names=names, labels=(settings.label,))
     return TableCandidates.of(frame, settings.id, rules=rules)
 

@@ -1,6 +1,6 @@
 """A campaign's pool, model and labels as the library sees them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,12 @@ from serendip.compute.engines import Engine, executor_on
 from serendip.core.data import Choice, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
-from serendip.core.protocols import Model, Pool, Posterior
+from serendip.core.protocols import Model, Policy, Pool, Posterior
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
+from serendip.models.registry import REGISTRY as MODELS
 from serendip.policies.batch import pretended
-from serendip.policies.registry import policy_named
+from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import Executor, ShardedPool
 from serendip.pools.sources import ArraySource, RowsSource, Source
@@ -48,19 +49,34 @@ class Problem:
     model: Model[Any]
     notes: tuple[str, ...]
     labels: LabelMap
+    linear: bool = False
+    """Whether the model is linear in the features."""
+    allow: frozenset[str] = frozenset()
+    """Import paths of policies that may run."""
     executor: Executor | None = None
     """Who holds the shards of the pool; None where it is in this process."""
     memory: "DeviceMemory | None" = None
     """The pool on a GPU; None where it is not on one."""
 
     @classmethod
-    def of(cls, settings: Settings, candidates: Candidates) -> "Problem":
-        """Features and model of a pool."""
-        spec = settings.frame_columns
+    def of(
+        cls, settings: Settings, candidates: Candidates, allow: Collection[str] = ()
+    ) -> "Problem":
+        """Features and model of a pool.
+
+        Args:
+            settings: Of the campaign.
+            candidates: Of the pool.
+            allow: Import paths that the user has named, and that may therefore run.
+        """
+        entry = MODELS.recall(settings.model, allow)
+        spec, linear, allowed = settings.frame_columns(entry), entry.linear, frozenset(allow)
         if isinstance(candidates, FolderCandidates):
             own = frame_folder(candidates.folder, spec)
             labels = settings.label_map(own.unit_labels)
-            return cls(settings, candidates, own.pool, own.model, own.notes, labels)
+            return cls(
+                settings, candidates, own.pool, own.model, own.notes, labels, linear, allowed
+            )
         assert isinstance(candidates, TableCandidates)  # there are no others
         frame, columns = candidates.frame, (settings.label, settings.id)
         not_features = tuple(name for name in columns if name and name in frame.columns)
@@ -72,7 +88,12 @@ class Problem:
             framed = frame_molecules(frame, spec, not_features, candidates.ids, settings.smiles)
         labels = settings.label_map(framed.unit_labels)
         whole = DensePool(framed.x, candidates.ids)
-        return cls(settings, candidates, whole, framed.model, framed.notes, labels)
+        return cls(settings, candidates, whole, framed.model, framed.notes, labels, linear, allowed)
+
+    @property
+    def policy(self) -> Policy[Any]:
+        """Who chooses; a package that brings it is imported now."""
+        return POLICIES.recall(self.settings.policy, self.allow).make()
 
     @property
     def n_features(self) -> int:
@@ -161,8 +182,7 @@ class Problem:
                 posterior = self.model.posterior(
                     [*self._seen(state), *guesses], stream(seed, Purpose.PRETEND, version)
                 )
-        policy = policy_named(self.settings.policy)
-        return suggest(posterior, pool, policy, state.free, _Streams(seed, version), count)
+        return suggest(posterior, pool, self.policy, state.free, _Streams(seed, version), count)
 
     def available(self, state: State, retry_failed: bool = False) -> int:
         """How many candidates can be proposed."""
@@ -218,5 +238,6 @@ def first_choice(problem: Problem, budget: int) -> None:
         few = np.arange(min(len(pool), _TASTE), dtype=np.int64)
         pool = DensePool(pool.take(few))
     prior = problem.model.posterior((), stream(problem.settings.seed, Purpose.POSTERIOR))
-    policy = policy_named(problem.settings.policy)
-    suggest(prior, pool, policy, min(budget, len(pool)), _Streams(problem.settings.seed, 0), 1)
+    suggest(
+        prior, pool, problem.policy, min(budget, len(pool)), _Streams(problem.settings.seed, 0), 1
+    )

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from serendip.campaigns.errors import StoreDamaged
 from serendip.core.errors import InvalidInput
 from serendip.core.settings import About, Control, Kind, Section, Where, described
+from serendip.models.registry import MODELS, Input, takes, usual_model
+from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.problems.settings import TableSettings
 
 if TYPE_CHECKING:
@@ -100,9 +102,9 @@ class Settings(TableSettings):
             control=Control.role,
         ),
     ] = None
-    policy: Annotated[str, About("The policy that chooses candidates.", Section.rare, "ids")] = (
-        "ids"
-    )
+    policy: Annotated[
+        str, About("The policy that chooses candidates.", Section.rare, "ids", among=POLICIES)
+    ] = "ids"
     snapshot: Annotated[
         bool,
         About(
@@ -120,8 +122,6 @@ class Settings(TableSettings):
                 f"with a letter or digit; got {self.name!r}."
             )
         if not self.model:
-            from serendip.models.registry import usual_model
-
             usual = usual_model(
                 self.rows,
                 self.columns,
@@ -131,15 +131,13 @@ class Settings(TableSettings):
             )
             object.__setattr__(self, "model", usual)
         TableSettings.__post_init__(self)
-        if self.smiles is not None and self.model in ("low-rank", "graph"):
+        if self.smiles is not None and takes(self.model) is not Input.features:
             raise InvalidInput(
                 f"Molecules need a model of features, such as auto; got {self.model!r}."
             )
-        if self.model == "logistic" and not self.label_kind.declared:
-            raise InvalidInput(
-                "The logistic model needs to know the range of the labels; add --range LOW HIGH, "
-                "--categories or --binary."
-            )
+        entry = MODELS.get(self.model)
+        if entry is not None:
+            self._check_range(entry.unit_labels)
 
     @property
     def labels(self) -> "Labels":
@@ -159,13 +157,15 @@ class Settings(TableSettings):
         Args:
             unit_labels: Whether the model needs labels in [0, 1].
         """
-        kind = self.label_kind
-        if unit_labels and not kind.declared:
+        self._check_range(unit_labels)
+        return self.label_kind.label_map()
+
+    def _check_range(self, unit_labels: bool) -> None:
+        if unit_labels and not self.label_kind.declared:
             raise InvalidInput(
                 f"The {self.model} model needs to know the range of the labels; "
                 "add --range LOW HIGH, --categories or --binary."
             )
-        return kind.label_map()
 
     @classmethod
     def from_log(cls, stored: Mapping[str, Any]) -> "Settings":

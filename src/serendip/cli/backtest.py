@@ -50,7 +50,7 @@ def backtest(
 
         frame = open_folder(table)
     else:
-        names = (settings.id, *settings.frame_columns.names)
+        names = (settings.id, *settings.name_columns)
         frame = read_table(table, names=names, labels=(settings.label,))
     with progress_bar("backtest") as progress:
         result = run(

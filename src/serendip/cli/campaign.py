@@ -39,12 +39,15 @@ def init(
         return
     from serendip.campaigns.campaign import Campaign
     from serendip.campaigns.spec import read_toml
+    from serendip.core.settings import described
 
     values: dict[str, Any] = {"name": name}
     if name is not None and name.lower().endswith(".toml"):
         values = read_toml(Path(name))
     values |= said(given)
-    campaign = Campaign.create(Settings.from_mapping(values), store, who)
+    named = [given[one.name] for one in described(Settings) if one.about.among is not None]
+    allow = [one for one in named if one is not None]  # a file names no code to run
+    campaign = Campaign.create(Settings.from_mapping(values), store, who, allow)
     settings, known = campaign.settings, len(campaign.state.known)
     typer.echo(
         f"Campaign {settings.name!r} began: {len(campaign.candidates.ids)} candidates, money for "

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from serendip.core.arrays import Floats
 
 _STORE = "demo.db"
-_POLICIES = ("ids", "vids", "thompson", "ucb", "greedy")
-"""Random choice need not be played: what it is expected to find is known exactly."""
 
 
 def demo(
@@ -91,6 +89,16 @@ def _campaign(out: Path, yields: "Floats", budget: int, seed: int) -> None:
     typer.echo(f"Look at it: serendip status demo --store {out / _STORE}\n")
 
 
+def _policies() -> list[str]:
+    """All that every model serves but random choice: what it is expected to find is known."""
+    from serendip.core.protocols import Posterior, SupportsMoments, capability_of
+    from serendip.policies.registry import POLICIES, Role
+
+    players = [one for one in POLICIES.values() if one.role is not Role.chance and not one.costly]
+    common = (Posterior, SupportsMoments)
+    return [one.name for one in players if capability_of(one.make()) in common]
+
+
 def _comparison(
     out: Path, yields: "Floats", budget: int, repeats: int, seed: int, jobs: int
 ) -> None:
@@ -109,7 +117,7 @@ def _comparison(
             "yield",
             id="id",
             budget=budget,
-            policies=_POLICIES,
+            policies=_policies(),
             repeats=repeats,
             seed=seed,
             jobs=jobs,

@@ -77,8 +77,8 @@ def draw_all(runs: Path, folder: Path) -> None:
 
 def _draw_simulations(runs: Path) -> "Figure | None":
     """The paper's figure of simulations in four columns, where all of them were run."""
-    from serendip.plots.curves import NAMES
     from serendip.plots.reproduction import simulations_figure
+    from serendip.policies.registry import POLICIES
     from serendip.simulate.experiments.catalogue import EXPERIMENTS
     from serendip.simulate.experiments.experiment import summarise
     from serendip.simulate.experiments.results import kept_steps
@@ -89,4 +89,4 @@ def _draw_simulations(runs: Path) -> "Figure | None":
         if steps is None:
             return None
         rows.append((title, EXPERIMENTS[name].parameter, steps, summarise(steps)))
-    return simulations_figure(rows, tuple(NAMES))
+    return simulations_figure(rows, tuple(POLICIES))

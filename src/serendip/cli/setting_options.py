@@ -1,6 +1,7 @@
 """Options of commands, made of what `core/settings.py` has of each setting."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -56,10 +57,12 @@ def said(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def help_of(setting: Setting) -> str:
     """What `--help` says of a setting."""
-    about, told = setting.about, setting.about.help
+    about = setting.about
+    # Packages are looked for only where the help of a command is asked for.
+    told = setting.help(installed="--help" in sys.argv[2:])
     if about.among is not None:
-        told = f"{told[:-1]}: {', '.join(about.among())}."
-    elif about.commas and isinstance(about.example, list):
+        told = f"{told[:-1]}; or yours, as MODULE:NAME."
+    if about.commas and isinstance(about.example, list):
         told = f"{told[:-1]}: {','.join(about.example)}."
     elif setting.kind is Kind.several:
         told = f"{told[:-1]}; repeat for more."

@@ -9,6 +9,10 @@ class InvalidInput(SerendipError, ValueError):
     """A value that does not fit: a feature, a label, a setting, a table."""
 
 
+class NotAvailable(InvalidInput):
+    """A model or a policy that is not installed here, or may not run here."""
+
+
 class AlreadyLabelled(InvalidInput):
     """A candidate that has left the pool was asked for, or labelled, a second time."""
 

@@ -8,7 +8,7 @@ installs and which would cost `serendip --help` more than all else; `web/api` ma
 what stands here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Flag, StrEnum, auto
 from functools import cache
@@ -18,6 +18,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from serendip.core.errors import InvalidInput
+from serendip.core.registry import Registry
 
 _LARGEST = 2**63 - 1
 
@@ -82,8 +83,8 @@ class About:
     """Whether it names columns of the table."""
     commas: bool = False
     """Whether an option takes several words at once, with commas between them."""
-    among: Callable[[], Mapping[str, str]] | None = None
-    """Names of which it is one, each with what it is."""
+    among: Registry[Any] | None = None
+    """Whose names it takes."""
     where: Where = Where.everywhere
     control: Control = Control.field
 
@@ -146,6 +147,16 @@ class Setting:
             return self.about.otherwise
         plain = isinstance(self.default, str | int | float) and self.kind is not Kind.flag
         return str(self.default) if plain else ""
+
+    def help(self, installed: bool = False) -> str:
+        """The sentence about it, with the names it takes, if it takes names.
+
+        Args:
+            installed: Whether to look for those of installed packages.
+        """
+        if self.about.among is None:
+            return self.about.help
+        return f"{self.about.help[:-1]}: {', '.join(self.about.among.titles(installed))}."
 
     def told(self, sentence: str, *more: str) -> str:
         """A sentence about it, further ones, and what holds where nothing is said."""

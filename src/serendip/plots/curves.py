@@ -6,39 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serendip.core.naming import listed
+from serendip.policies.registry import Role, entry_for_plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
-
-NAMES = {
-    "ids": "IDS (budget-aware)",
-    "ids-exact": "IDS (exact)",
-    "vids": "SampleVIDS",
-    "thompson": "Thompson",
-    "ucb": "UCB",
-    "oful": "OFUL",
-    "glm-ucb": "GLM-UCB",
-    "ens": "ENS",
-    "greedy": "Greedy",
-    "random": "Random",
-}
-"""How a policy is called in a figure."""
-
-# Okabe and Ito's colours, which the colour-blind can tell apart.
-COLOURS = {
-    "ids": "#0072B2",
-    "ids-exact": "#004466",
-    "vids": "#56B4E9",
-    "thompson": "#D55E00",
-    "ucb": "#009E73",
-    "oful": "#66C2A5",
-    "glm-ucb": "#66C2A5",
-    "ens": "#CC79A7",
-    "greedy": "#E69F00",
-    "random": "#999999",
-}
 
 
 def new_figure(
@@ -75,7 +48,7 @@ def draw_curves(
         step = np.sort(mine["step"].unique())
         mean = table.mean(axis=1)
         style = _style(policy)
-        panel.plot(step, mean, label=NAMES.get(policy, policy), **style)
+        panel.plot(step, mean, label=entry_for_plots(policy).plotted, **style)
         if table.shape[1] > 1:
             error = 2 * table.std(axis=1, ddof=1) / np.sqrt(table.shape[1])
             panel.fill_between(
@@ -120,7 +93,7 @@ def draw_summary(
             marker="o",
             markersize=4,
             capsize=2,
-            label=NAMES.get(policy, policy),
+            label=entry_for_plots(policy).plotted,
             **_style(policy),
         )
     panel.set_xticks(range(len(settings)), settings)
@@ -145,9 +118,9 @@ def add_legend(figure: "Figure", panel: "Axes", n_columns: int) -> None:
 
 
 def _style(policy: str) -> dict[str, Any]:
-    ours = policy in ("ids", "vids", "ids-exact")
+    entry = entry_for_plots(policy)
     return {
-        "color": COLOURS.get(policy, "#444444"),
-        "linewidth": 2.2 if ours else 1.5,
-        "linestyle": "--" if policy == "random" else "-",
+        "color": entry.colour,
+        "linewidth": 2.2 if entry.role is Role.ours else 1.5,
+        "linestyle": "--" if entry.role is Role.chance else "-",
     }

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from serendip.plots.curves import (
-    NAMES,
     add_legend,
     draw_curves,
     draw_summary,
@@ -14,6 +13,7 @@ from serendip.plots.curves import (
     new_figure,
     setting_title,
 )
+from serendip.policies.registry import entry_for_plots
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -101,7 +101,7 @@ def simulations_figure(
             label: handle
             for handle, label in zip(*mine[0].get_legend_handles_labels(), strict=True)
         }
-    names = [label for one in policies if (label := NAMES.get(one, one)) in handles]
+    names = [label for one in policies if (label := entry_for_plots(one).plotted) in handles]
     figure.legend(
         [handles[name] for name in names], names, loc="outside lower center", ncols=5, frameon=False
     )

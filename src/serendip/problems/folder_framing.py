@@ -8,7 +8,8 @@ import numpy as np
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model
-from serendip.models.table_models import ANY_UNIT, OWN_CONSTANT, table_model
+from serendip.models.registry import MODELS, Input, ModelEntry
+from serendip.models.table_models import Features
 from serendip.pools.streamed import Rows, StreamedPool
 from serendip.problems.folders.manifest import DENSE, FINGERPRINTS
 from serendip.problems.folders.opening import PoolFolder
@@ -51,22 +52,23 @@ class WithoutConstant:
 
 def frame_folder(folder: PoolFolder, spec: Columns) -> FramedFolder:
     """What a model needs of a pool folder."""
-    spec = spec.named(folder=True)
-    manifest = folder.manifest
-    fitting = ["linear", "logistic", "sparse"]
-    if manifest.kind != FINGERPRINTS:
-        fitting += OWN_CONSTANT
-    if spec.model not in fitting:
+    entry, manifest = spec.named(folder=True).entry, folder.manifest
+
+    def fits(one: ModelEntry) -> bool:
+        return one.linear or (one.takes is Input.features and manifest.kind != FINGERPRINTS)
+
+    if not fits(entry):
+        fitting = sorted(filter(fits, MODELS.values()), key=lambda one: not one.linear)
         raise InvalidInput(
-            f"A pool folder of this kind takes the models {', '.join(fitting)}; got {spec.model!r}."
+            "A pool folder of this kind takes the models "
+            f"{', '.join(one.name for one in fitting)}; got {entry.name!r}."
         )
     rows, names = folder.pool.rows, manifest.features
-    if spec.model in OWN_CONSTANT:
+    if entry.own_constant:
         rows, names = WithoutConstant(rows), names[:-1]
     columns = [str(one["name"]) for one in manifest.encodings] if manifest.kind == DENSE else names
     groups = groups_of(names, columns)
     units = {str(one.get("name")): float(one.get("std", 1.0)) for one in manifest.encodings}
     sizes = np.array([units.get(name, 1.0) for name in names])
-    model = table_model(spec.model, rows.width, groups, vectors_of(names, groups, sizes))
-    unit_labels = spec.model not in ANY_UNIT
-    return FramedFolder(StreamedPool(rows, folder.names), model, unit_labels, manifest.notes)
+    model = entry.make(Features(rows.width, groups, vectors_of(names, groups, sizes)))
+    return FramedFolder(StreamedPool(rows, folder.names), model, entry.unit_labels, manifest.notes)

@@ -1,6 +1,6 @@
 """From a user's table to a pool and a model: what the columns mean, and what will be believed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import digits
@@ -11,13 +11,19 @@ from scipy.sparse import csr_array
 
 from serendip.core.arrays import Array, Floats
 from serendip.core.errors import InvalidInput
-from serendip.core.naming import known, listed
+from serendip.core.naming import listed
 from serendip.core.protocols import Model
 from serendip.models.gp.kernels import Group
-from serendip.models.graph.model import GraphModel, adjacency_of
-from serendip.models.matrix.model import MatrixModel
-from serendip.models.registry import MODELS, usual_model
-from serendip.models.table_models import ANY_UNIT, OWN_CONSTANT, table_model
+from serendip.models.graph.model import adjacency_of
+from serendip.models.registry import (
+    REGISTRY,
+    Input,
+    ModelEntry,
+    adopt_model,
+    takes,
+    usual_model,
+)
+from serendip.models.table_models import Features
 from serendip.tables import CURRENT, encode_features, read_table
 from serendip.tables.columns import known_column, row_number
 from serendip.tables.lines import TableLines
@@ -42,8 +48,9 @@ _VECTOR = 8
 class Columns:
     """What the columns of a table are to a model."""
 
-    model: str = ""
-    """By default what fits: see `named`."""
+    model: str | ModelEntry | Model[Any] | Callable[[int], Model[Any]] = ""
+    """A name, a model, or what makes one of the number of features; by default what fits: see
+    `named`."""
     features: tuple[str, ...] | None = None
     """Columns to use; None for all but the label, the id and those ignored."""
     ignore: tuple[str, ...] = ()
@@ -63,14 +70,17 @@ class Columns:
         for name in ("features", "ignore", "nominal"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
-        model = self.model or usual_model(self.rows, self.columns, self.edges)
-        known(model, MODELS, "model", "models")
-        if (model == "low-rank") != (bool(self.rows) and bool(self.columns)):
+        model = self.named().model
+        if not isinstance(model, str | ModelEntry):
+            model = adopt_model(getattr(model, "__name__", type(model).__name__), model)
+            object.__setattr__(self, "model", model)
+        kind = takes(REGISTRY.check(model)) if isinstance(model, str) else model.takes
+        if (kind is Input.matrix) != (bool(self.rows) and bool(self.columns)):
             raise InvalidInput(
                 "The low-rank model needs --rows and --columns, the columns of the table that "
                 "name the row and the column of the matrix; other models take neither."
             )
-        if (model == "graph") != (self.edges is not None):
+        if (kind is Input.graph) != (self.edges is not None):
             raise InvalidInput(
                 "The graph model needs --edges, a table of two columns of ids; "
                 "other models do not take one."
@@ -78,8 +88,16 @@ class Columns:
 
     def named(self, *, binary: bool = False, folder: bool = False) -> "Columns":
         """The same, with the model that fits where none was named; see `usual_model`."""
+        if not isinstance(self.model, str) or self.model:
+            return self
         usual = usual_model(self.rows, self.columns, self.edges, binary=binary, folder=folder)
-        return self if self.model else replace(self, model=usual)
+        return replace(self, model=usual)
+
+    @property
+    def entry(self) -> ModelEntry:
+        """What there is to know of the model; a package that brings it is imported now."""
+        model = self.named().model
+        return model if isinstance(model, ModelEntry) else REGISTRY.get(str(model))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,10 +137,10 @@ def frame_problem(
         ids: (n,) names of the candidates, which the edges of a graph refer to.
         rules: The reading rules for a table of edges.
     """
-    spec = spec.named()
-    if spec.model == "low-rank":
+    entry = spec.entry
+    if entry.takes is Input.matrix:
         return _matrix(frame, spec, not_features)
-    if spec.model == "graph":
+    if entry.takes is Input.graph:
         return _graph(spec, ids, rules)
     encoded = encode_features(
         frame,
@@ -130,14 +148,12 @@ def frame_problem(
         (*not_features, *spec.ignore),
         categories=spec.nominal,
         missing=spec.missing,
-        constant=spec.model not in OWN_CONSTANT,
+        constant=not entry.own_constant,
     )
     groups = groups_of(encoded.names, [str(name) for name in frame.columns])
     vectors = vectors_of(encoded.names, groups, encoded.sizes)
-    model = table_model(spec.model, encoded.x.shape[1], groups, vectors, encoded.x)
-    return Framed(
-        encoded.x, model, None, spec.model not in ANY_UNIT, encoded.notes, groups, vectors
-    )
+    model = entry.make(Features(encoded.x.shape[1], groups, vectors, encoded.x))
+    return Framed(encoded.x, model, None, entry.unit_labels, encoded.notes, groups, vectors)
 
 
 def groups_of(names: Sequence[str], columns: Sequence[str]) -> tuple[Group, ...]:
@@ -215,10 +231,11 @@ def _matrix(frame: "pd.DataFrame", spec: Columns, not_features: tuple[str, ...])
             notes.append(f"A {what} is described by {', '.join(used)}.")
     if others:
         notes.append(f"Left out, for neither row nor column decides it: {', '.join(others)}.")
-    model = MatrixModel(rows.size, columns.size, row_groups=groups[0], column_groups=groups[1])
-    if spec.rank is not None:
-        model = replace(model, max_rank=spec.rank)
-    return Framed(x, model, None, False, tuple(notes))
+    most = {} if spec.rank is None else {"max_rank": spec.rank}
+    model = spec.entry.make(
+        rows.size, columns.size, row_groups=groups[0], column_groups=groups[1], **most
+    )
+    return Framed(x, model, None, spec.entry.unit_labels, tuple(notes))
 
 
 def _graph(spec: Columns, ids: tuple[str, ...], rules: int) -> Framed:
@@ -243,4 +260,5 @@ def _graph(spec: Columns, ids: tuple[str, ...], rules: int) -> Framed:
         ends.append(found)
     adjacency = adjacency_of(len(ids), np.array(ends, dtype=np.int64).T)
     note = f"A graph of {len(ids)} nodes and {adjacency.nnz // 2} edges."
-    return Framed(np.arange(len(ids))[:, None], GraphModel(adjacency), adjacency, False, (note,))
+    model = spec.entry.make(adjacency)
+    return Framed(np.arange(len(ids))[:, None], model, adjacency, spec.entry.unit_labels, (note,))

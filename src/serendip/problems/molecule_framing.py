@@ -9,7 +9,7 @@ import numpy as np
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.models.gp.kernels import Group, single_columns
-from serendip.models.table_models import table_model
+from serendip.models.table_models import Features
 from serendip.problems.framing import Columns, Framed, frame_problem
 from serendip.problems.molecules import Fingerprinter
 from serendip.tables.columns import known_column, row_number
@@ -81,6 +81,6 @@ def frame_molecules(
         Group(tuple(range(shift))),
         *(vector.moved(shift) for vector in plain.vectors),
     )
-    model = table_model(spec.model, x.shape[1], groups, vectors)
+    model = spec.entry.make(Features(x.shape[1], groups, vectors))
     notes = (note, *plain.notes)
     return replace(plain, x=x, model=model, notes=notes, groups=groups, vectors=vectors)

@@ -10,16 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from serendip.core.settings import About, Control, Kind, Section, Where, as_plain, described, typed
+from serendip.models.registry import REGISTRY, ModelEntry
 
 if TYPE_CHECKING:
     from serendip.problems.framing import Columns
     from serendip.problems.label_kinds import LabelKind
-
-
-def _models() -> Mapping[str, str]:
-    from serendip.models.registry import MODELS
-
-    return MODELS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +153,7 @@ class TableSettings:
             Section.rare,
             "auto",
             otherwise="what fits",
-            among=_models,
+            among=REGISTRY,
         ),
     ] = ""
     """See `models.registry.usual_model` for what fits."""
@@ -190,12 +185,16 @@ class TableSettings:
         return LabelKind(self.minimize, self.range, self.categories, self.binary)
 
     @property
-    def frame_columns(self) -> "Columns":
-        """What the columns of the table are to the model."""
+    def name_columns(self) -> tuple[str, ...]:
+        """Columns whose cells are names."""
+        return (*self.rows, *self.columns, *self.nominal)
+
+    def frame_columns(self, model: str | ModelEntry | None = None) -> "Columns":
+        """What the columns of the table are to the model: that of the settings, or another."""
         from serendip.problems.framing import Columns
 
         return Columns(
-            model=self.model,
+            model=self.model if model is None else model,
             features=self.features or None,
             ignore=self.ignore,
             nominal=self.nominal,

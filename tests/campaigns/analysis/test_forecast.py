@@ -18,7 +18,7 @@ from serendip.campaigns.analysis.forecast import forecast
 from serendip.campaigns.analysis.view import LabelMap
 from serendip.core.rng import stream
 from serendip.models.linear.model import LinearModel
-from serendip.policies.registry import POLICIES
+from serendip.policies.registry import policy_named
 from serendip.simulate.environments.datasets import load
 from serendip.simulate.environments.linear import linear_world
 from serendip.simulate.environments.table import table_world
@@ -152,7 +152,7 @@ def test_every_model_can_be_forecast(name):
 
 def covered(world, model, policy, horizon, seed):
     """Whether the final total lay in the interval of each forecast on the way."""
-    trace = play(world.pool, world.oracle, model, POLICIES[policy], horizon, seed)
+    trace = play(world.pool, world.oracle, model, policy_named(policy), horizon, seed)
     hits = []
     for moment in MOMENTS:
         n = max(2, round(moment * horizon))

@@ -127,7 +127,7 @@ def _in_user_units(
 def _entropy(problem: Problem, budget: int) -> float:
     n = len(problem.candidates.ids)
     horizon = min(budget, n)
-    if problem.settings.model in ("linear", "logistic", "sparse"):
+    if problem.linear:
         return linear_entropy_bound(n, problem.n_features, horizon)
     return tuple_entropy_bound(n, horizon)
 

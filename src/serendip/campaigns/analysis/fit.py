@@ -112,12 +112,16 @@ def trusted(posterior: Posterior, model: str) -> tuple[Trust, ...]:
     """
     shares: dict[str, float] = {}
     if isinstance(posterior, AutoPosterior):
-        shares = {MODELS.get(one.name, one.name): one.weight for one in posterior.trust}
+        shares = {_title(one.name): one.weight for one in posterior.trust}
     elif isinstance(posterior, GaussianProcessPosterior):
         for fit in posterior.fits:
             name = fit.kernel.name or "unnamed"
             shares[name] = shares.get(name, 0.0) + float(fit.weights.sum())
     if not shares:
-        return (Trust(MODELS.get(model, model), 1.0),)
+        return (Trust(_title(model), 1.0),)
     ordered = sorted(shares.items(), key=lambda one: -one[1])
     return tuple(Trust(name, share) for name, share in ordered)
+
+
+def _title(model: str) -> str:
+    return MODELS[model].title if model in MODELS else model

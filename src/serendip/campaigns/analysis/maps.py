@@ -13,14 +13,13 @@ from numpy.random import Generator
 from serendip.campaigns.analysis.view import CampaignView
 from serendip.core.arrays import Floats, Ints
 from serendip.core.errors import InvalidInput
+from serendip.models.registry import Input, takes
 
 AT_MOST = 3000
 """Points on a map."""
 _SAME, _STEP, _WIDEST = 1e-4, 0.011, 0.05
 """Shares of the map's extent: points nearer than the first share a place; they are drawn about the
 second apart, and none farther than the third from where it belongs."""
-_FEATURES = ("low-rank", "graph")
-"""Models whose candidates have no features to make a map from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class PoolMap:
 
 def has_map(model: str) -> bool:
     """Whether candidates of this model have features."""
-    return model not in _FEATURES
+    return takes(model) is Input.features
 
 
 def map_methods() -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from serendip.core.protocols import BlockFn, Draws
 from serendip.core.reductions.folds import contenders, leading
 from serendip.core.threads import one_blas_thread
 from serendip.models.graph.model import GraphPosterior
+from serendip.models.registry import Input, takes
 
 Kind = Literal["exploit", "explore", "both"]
 
@@ -194,7 +195,7 @@ def _nearest(view: CampaignView, items: Ints, measured: Ints) -> list[list[int]]
         linked = view.posterior.closed[items][:, measured].toarray() > 0
         return [np.flatnonzero(row)[-_N_NEIGHBOURS:][::-1].tolist() for row in linked]
     x = np.concatenate([view.pool.take(items), view.pool.take(measured)])
-    if view.model == "low-rank":
+    if takes(view.model) is Input.matrix:
         shared = (x[: len(items), None, :] == x[None, len(items) :, :]).any(axis=2)
         return [np.flatnonzero(row)[-_N_NEIGHBOURS:][::-1].tolist() for row in shared]
     x = np.asarray(x, dtype=np.float64)

@@ -12,6 +12,7 @@ from serendip.campaigns.log.state import State
 from serendip.campaigns.output.cells import plain_text
 from serendip.campaigns.spec import Settings
 from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.models.registry import Input, takes
 from serendip.tables.columns import known_column, row_number
 from serendip.tables.label_cells import numbers_in, original, written_label
 from serendip.tables.numerals import numbers_meant
@@ -112,7 +113,7 @@ def read_results(
         one = Outcome(item, numbers.get(at), word in EXCLUDED, where)
         host = None if word_of(shown_by[at]) == "" else _candidate(shown_by[at], candidates, where)
         if host is not None and host != item:
-            if one.value is None or settings.model != "graph":
+            if one.value is None or takes(settings.model) is not Input.graph:
                 raise InvalidInput(
                     f"Column {SEEN_WITH!r} is for labels of a graph that came with another; "
                     f"{where} has none. Empty that cell."

@@ -1,7 +1,7 @@
 """Any labelled table under any policies and models: what would have been found, how soon."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,17 @@ from scipy import stats
 
 from serendip.compute.engines import Engine
 from serendip.compute.parallel import run_all
-from serendip.core.arguments import instance, number, whole
+from serendip.core.arguments import instance, number, shown, whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
-from serendip.core.naming import known, listed
-from serendip.core.protocols import Policy
-from serendip.policies.registry import POLICIES
+from serendip.core.naming import listed
+from serendip.core.protocols import Model, Policy, Posterior, capability_of
+from serendip.core.registry import is_path
+from serendip.core.rng import Purpose, stream
+from serendip.core.text import checked_line
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.models.registry import ModelEntry
+from serendip.policies.registry import POLICIES, REGISTRY, Role, adopt_policy, entry_for_plots
 from serendip.policies.started import Started
 from serendip.problems.folders.opening import PoolFolder
 from serendip.problems.framing import Columns
@@ -30,14 +35,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-_FITTING = {
-    "linear": ("ids", "vids", "thompson", "ucb", "oful", "ens", "greedy", "random"),
-    "logistic": ("ids", "vids", "thompson", "ucb", "glm-ucb", "ens", "greedy", "random"),
-}
-_FITTING_ANY = ("ids", "vids", "thompson", "ucb", "greedy", "random")
-_OURS = ("ids", "ids-exact", "vids")
-_ENS_AT_MOST = 2000
-"""Candidates up to which ENS, whose cost grows with their square, is run unasked."""
+Player = str | Policy[Any] | Callable[[], Policy[Any]]
+"""A policy by its name or import path, itself, or what makes it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +100,8 @@ def backtest(
     label: str,
     *,
     budget: int | None = None,
-    policies: str | Sequence[str] | None = None,
+    policies: Player | Iterable[Player] | Mapping[str, Player] | None = None,
+    model: str | Model[Any] | Callable[[int], Model[Any]] | None = None,
     columns: Columns | None = None,
     id: str | None = None,
     batch: int = 1,
@@ -123,9 +123,12 @@ def backtest(
         frame: The table, one candidate a row, every one labelled; or a pool folder with labels.
         label: The column of the labels.
         budget: T; by default a fifth of the table, and at most 200.
-        policies: A name or several (see `serendip.policies.registry.POLICIES`); by default, as with
-            none in the list, all that fit the model.
-        columns: What the other columns are, and the model.
+        policies: One or several: names (see `serendip.policies.registry.POLICIES`), import paths
+            such as `mypackage:MyPolicy`, policies, or a mapping of names to any of these; by
+            default, as with none in the list, all of serendip's that fit the model.
+        model: A name, an import path, a model, or what makes one of the number of features; by
+            default that of `columns`, or what fits.
+        columns: What the other columns are.
         id: The column of names; by default rows are named by their number.
         batch: Labels bought at once.
         repeats: Runs of each policy, which differ in their random numbers.
@@ -145,9 +148,10 @@ def backtest(
     hit = None if hit is None else number("hit", hit)
     kind = LabelKind(minimize, range, listed(categories, "categories"), binary)
     folder = isinstance(frame, PoolFolder)
-    spec = (columns or Columns()).named(binary=binary, folder=folder)
+    spec = _with_model(columns or Columns(), model).named(binary=binary, folder=folder)
+    chosen = _chosen(policies)  # nonsense is refused before the table is read
     plan = planned(frame, label, id, spec, kind, budget, batch)
-    names = _names(policies, spec, len(plan.labels))
+    chosen = chosen or _fitting(plan, spec.entry, seed)
     repeats, seed, start = whole("repeats", repeats, 1), whole("seed", seed), whole("start", start)
     jobs = None if jobs is None else whole("jobs", jobs, 1)
     if not 0 <= start < plan.budget:
@@ -155,7 +159,8 @@ def backtest(
             f"start, the labels picked at random first, must be at least 0 and leave some of the "
             f"budget of {plan.budget}; got {start}."
         )
-    players = [Started(POLICIES[name], start) if start else POLICIES[name] for name in names]
+    names = list(chosen)
+    players = [Started(one, start) if start else one for one in chosen.values()]
     seeds = [seed + turn for turn in np.arange(repeats).tolist()]
     tasks = [(plan, player, one) for player in players for one in seeds]
     traces: dict[int, tuple[Trace, float]] = {}
@@ -172,7 +177,7 @@ def backtest(
     return Backtest(
         n=len(plan.labels),
         budget=plan.budget,
-        model=spec.model,
+        model=spec.entry.name,
         repeats=repeats,
         seed=seed,
         steps=steps,
@@ -200,12 +205,65 @@ def _check_kinds(frame: object, columns: object, engine: object) -> None:
         instance("engine", engine, Engine, 'an Engine, such as Engine("ray")')
 
 
-def _names(policies: str | Sequence[str] | None, spec: Columns, n: int) -> list[str]:
-    if not policies:
-        fitting = _FITTING.get(spec.model, _FITTING_ANY)
-        return [name for name in fitting if name != "ens" or n <= _ENS_AT_MOST]
-    wanted = dict.fromkeys(listed(policies, "policies"))
-    return [known(name, POLICIES, "policy", "policies") for name in wanted]
+def _with_model(
+    columns: Columns, model: str | Model[Any] | Callable[[int], Model[Any]] | None
+) -> Columns:
+    if model is None:
+        return columns
+    if columns.model != "":
+        raise InvalidInput("The model is given twice, as model and in columns; give it once.")
+    if isinstance(model, str) and is_path(model):
+        return replace(columns, model=MODELS.get(model, allow=(model,)))
+    return replace(columns, model=model)
+
+
+def _chosen(
+    policies: Player | Iterable[Player] | Mapping[str, Player] | None,
+) -> dict[str, Policy[Any]]:
+    """The policies asked for, by the name that the tables call them."""
+    if policies is None:
+        return {}
+    if isinstance(policies, Mapping):
+        return {_named(name): _policy(one, name) for name, one in policies.items()}
+    several: Iterable[Player] = (
+        policies
+        if isinstance(policies, Iterable) and not isinstance(policies, str)
+        else (policies,)
+    )
+    chosen: dict[str, Policy[Any]] = {}
+    for one in several:
+        name = one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
+        if name in chosen and not isinstance(one, str):
+            raise InvalidInput(
+                f"Two policies are called {name}; give them names: "
+                'policies={"one": …, "other": …}.'
+            )
+        chosen[name] = _policy(one, name)
+    return chosen
+
+
+def _named(name: object) -> str:
+    if not isinstance(name, str):
+        raise InvalidInput(f"Policies are called by texts; got {shown(name)}.")
+    return checked_line("The name of a policy", name)
+
+
+def _policy(one: Player, name: str) -> Policy[Any]:
+    entry = REGISTRY.get(one, allow=(one,)) if isinstance(one, str) else adopt_policy(name, one)
+    return entry.make()
+
+
+def _fitting(plan: Plan, model: ModelEntry, seed: int) -> dict[str, Policy[Any]]:
+    """Those of ours that the model serves, but for what would take too long."""
+    prior = plan.model.posterior((), stream(whole("seed", seed), Purpose.PRIOR))
+    found = {}
+    for name, entry in POLICIES.items():
+        small = entry.suits is None or len(plan.labels) <= entry.suits
+        if entry.offered and small and (model.linear or not entry.costly):
+            policy = entry.make()
+            if capability_of(policy) is Posterior or isinstance(prior, capability_of(policy)):
+                found[name] = policy
+    return found
 
 
 def _run(task: tuple[Plan, Policy[Any], int]) -> tuple[Trace, float]:
@@ -277,7 +335,7 @@ def _standard_error(values: Floats) -> float:
 
 def _baseline(summary: "pd.DataFrame") -> str:
     """The best of the policies that are not ours; of all, where only ours were run."""
-    others = summary[~summary["policy"].isin(_OURS)]
+    others = summary[[entry_for_plots(one).role is not Role.ours for one in summary["policy"]]]
     table = others if len(others) else summary
     return str(table["policy"].iloc[int(np.argmin(table["regret"]))])
 

@@ -53,7 +53,7 @@ def planned(
         written = _folder_labels(source, label, id_column, spec, kind)
         horizon = _horizon(len(written), budget, batch)
         own = frame_folder(source, spec)
-        seen, notes = _as_seen(written, own.unit_labels, spec, kind)
+        seen, notes = _as_seen(written, own.unit_labels, kind)
         world = World(own.pool, PoolOracle(own.pool, seen), seen)
         whole = (*own.notes, *notes)
         return Plan(world, own.model, sign * written, source.names, horizon, batch, whole)
@@ -62,7 +62,7 @@ def planned(
     not_features = (label,) if id_column is None else (label, id_column)
     framed = frame_problem(source, spec, not_features, ids)
     horizon = _horizon(len(written), budget, batch)
-    seen, notes = _as_seen(written, framed.unit_labels, spec, kind)
+    seen, notes = _as_seen(written, framed.unit_labels, kind)
     world = table_world(framed.x, seen, ids, framed.adjacency)
     whole = (*framed.notes, *notes)
     return Plan(world, framed.model, sign * written, ids, horizon, batch, whole)
@@ -112,9 +112,7 @@ def _horizon(n: int, budget: int | None, batch: int) -> int:
     return horizon
 
 
-def _as_seen(
-    written: Floats, unit_labels: bool, spec: Columns, kind: LabelKind
-) -> tuple[Floats, tuple[str, ...]]:
+def _as_seen(written: Floats, unit_labels: bool, kind: LabelKind) -> tuple[Floats, tuple[str, ...]]:
     """The labels as the model sees them, with what people should know of that."""
     notes: tuple[str, ...] = ()
     if kind.categories:
@@ -128,8 +126,7 @@ def _as_seen(
             f"Labels lie between -{LARGEST:g} and {LARGEST:g}; got {max(low, high, key=abs):g}. "
             "Correct it, or give labels in a larger unit."
         )
-    known = kind.declared or (spec.model == "logistic" and low >= 0 and high <= 1)
-    if known or not unit_labels:
+    if not unit_labels or kind.declared or (low >= 0 and high <= 1):
         return labels, notes
     seen = (labels - low) / (high - low) if high > low else np.zeros(len(labels))
     return seen, ("The model was told the range of the labels, and nothing else of them.",)

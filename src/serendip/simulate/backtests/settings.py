@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from serendip.core.settings import About, Control, Section
+from serendip.policies.registry import REGISTRY
 from serendip.problems.settings import TableSettings
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class BacktestSettings(TableSettings):
             ["ids", "thompson"],
             otherwise="all that fit the model",
             option="--policy",
+            among=REGISTRY,
             control=Control.own,
         ),
     ] = ()
@@ -74,12 +76,15 @@ class BacktestSettings(TableSettings):
         """What `backtest` is told after the table and the column of the labels.
 
         Args:
-            columns: What the columns of the table are; by default what the settings say.
+            columns: What the columns of the table are, and the model; by default what the settings
+                say.
         """
+        own = columns is None
         return {
             "budget": self.budget,
             "policies": self.policies or None,
-            "columns": columns or self.frame_columns,
+            "model": (self.model or None) if own else None,
+            "columns": self.frame_columns("") if own else columns,
             "id": self.id,
             "batch": self.batch,
             "repeats": self.repeats,

@@ -7,5 +7,8 @@ from serendip.core.protocols import Policy
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.registry import POLICIES
 
-RIVALS: Mapping[str, Policy[Any]] = {**POLICIES, "ids": BudgetIDS(scales_known=True)}
+RIVALS: Mapping[str, Policy[Any]] = {
+    **{name: entry.make() for name, entry in POLICIES.items()},
+    "ids": BudgetIDS(scales_known=True),
+}
 """Every policy by its name."""

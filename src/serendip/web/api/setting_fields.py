@@ -56,14 +56,14 @@ def default_of(setting: Setting) -> Any:
 
 def _field(setting: Setting, kind: Any, needed: bool) -> tuple[Any, Any]:
     about = setting.about
-    told = setting.told(about.help, about.more) if about.otherwise else f"{about.help} {about.more}"
+    parts = [setting.help(installed=True), about.more]
+    if about.otherwise:  # a plain default stands in the schema
+        parts.append(f"Default: {about.otherwise}.")
+    told = " ".join(part for part in parts if part)
     if needed:
-        return kind, Field(description=told.strip())
-    plain = setting.kind is Kind.flag
-    return (
-        kind if plain else kind | None,
-        Field(default=default_of(setting), description=told.strip()),
-    )
+        return kind, Field(description=told)
+    optional = kind if setting.kind is Kind.flag else kind | None
+    return optional, Field(default=default_of(setting), description=told)
 
 
 def _type(setting: Setting) -> Any:

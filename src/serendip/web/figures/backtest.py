@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from serendip.campaigns.analysis.view import shown
-from serendip.plots.curves import COLOURS, NAMES
+from serendip.policies.registry import Role, entry_for_plots
 from serendip.web.figures.parts import Figure, axis, figure_of, numbers, steps_axis
 
 RANDOM = "random, expected"
@@ -30,9 +30,10 @@ def backtest_figure(curves: Mapping[str, Any], what: str) -> Figure:
         }
     ]
     for policy, curve in curves.items():
-        if policy in ("random", RANDOM):
+        entry = entry_for_plots(policy)
+        if policy == RANDOM or entry.role is Role.chance:
             continue
-        colour = COLOURS.get(policy, "#444444")
+        colour = entry.colour
         mean, error = (np.array(curve[what][part], dtype=np.float64) for part in ("mean", "se"))
         error = np.nan_to_num(error)
         step = list(range(1, len(mean) + 1))
@@ -52,14 +53,14 @@ def backtest_figure(curves: Mapping[str, Any], what: str) -> Figure:
                 "x": step,
                 "y": numbers(mean),
                 "mode": "lines",
-                "line": {"color": colour, "width": 3 if policy == "ids" else 2},
-                "name": NAMES.get(policy, policy),
+                "line": {"color": colour, "width": 3 if entry.role is Role.ours else 2},
+                "name": entry.plotted,
                 "legendgroup": policy,
             },
         ]
     named = "regret" if what == "regret" else "sum of labels"
     last = {name: curve[what]["mean"][-1] for name, curve in curves.items()}
     alt = f"Mean {named} by policy; at the end " + ", ".join(
-        f"{NAMES.get(name, name)} {shown(float(value))}" for name, value in last.items()
+        f"{entry_for_plots(name).plotted} {shown(float(value))}" for name, value in last.items()
     )
     return figure_of(data, alt, xaxis=steps_axis("labels bought", len(random)), yaxis=axis(named))

@@ -15,7 +15,10 @@ from fastapi.responses import (
 
 from serendip.campaigns.intake.preview import WORDS, Role
 from serendip.core.errors import SerendipError
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.models.registry import Input, takes
 from serendip.policies.registry import POLICIES
+from serendip.policies.registry import REGISTRY as PLAYERS
 from serendip.web.figures.backtest import backtest_figure
 from serendip.web.pages.backtest_form import campaign_fields, replay_of_campaign, replay_of_table
 from serendip.web.pages.beginning_form import Beginning, form_of, tables_sent
@@ -171,8 +174,9 @@ def _form(
         "words": _WORDS,
         "checked_by": f"/backtest/{upload}/check",
         "fields": form.fields,
-        "policies": list(POLICIES),
-        "wanted": policies,
+        "without": [],
+        "policies": PLAYERS.titles(),
+        "wanted": policies or [name for name, entry in POLICIES.items() if entry.first],
     }
     return render(request, template, context, status)
 
@@ -195,8 +199,9 @@ async def _campaign_page(
         "fields": fields,
         "values": {**first_values(fields), **values},
         "errors": errors,
-        "policies": list(POLICIES),
-        "wanted": policies,
+        "policies": PLAYERS.titles(),
+        "wanted": policies or [name for name, entry in POLICIES.items() if entry.first],
+        "without": [one for one in MODELS.titles() if takes(one) is not Input.features],
         "jobs": [one for one in request.app.state.jobs.all() if one.campaign == name],
     }
     return render(request, "campaign_backtest.html", context, status)

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from serendip.campaigns.analysis.maps import has_map, map_methods
+from serendip.models.registry import Input, takes
 from serendip.web.figures.course import (
     fit_figure,
     progress_figure,
@@ -40,6 +41,8 @@ async def page(request: Request, name: str) -> HTMLResponse:
             "section": "campaigns",
             "reading": reading,
             "has_map": has_map(model),
+            "is_matrix": takes(model) is Input.matrix,
+            "is_graph": takes(model) is Input.graph,
             "methods": map_methods(),
         },
     )

@@ -8,6 +8,9 @@ import numpy as np
 
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import Ordered
+from serendip.core.registry import is_path
+from serendip.models.registry import REGISTRY as MODELS
+from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.simulate.backtests.settings import BacktestSettings
 from serendip.web.server.lanes import report
 
@@ -29,6 +32,11 @@ class Replay:
     """The table, or the name of a campaign."""
 
     def __post_init__(self) -> None:
+        # Nothing that is sent in names code to run.
+        if is_path(self.settings.model):
+            MODELS.check(self.settings.model)
+        for name in filter(is_path, self.settings.policies):
+            POLICIES.check(name)
         if self.campaign is not None and self.settings.label_kind.declared:
             raise InvalidInput(
                 "A campaign has said what its labels are; leave range, categories and binary out."
@@ -54,7 +62,7 @@ def run(store: str, replay: Replay) -> dict[str, Any]:
     report((0, 0))
     given = replay.settings
     if isinstance(replay.source, Path):
-        label, names = given.label, (given.id, *given.frame_columns.names)
+        label, names = given.label, (given.id, *given.name_columns)
         frame = read_table(replay.source, names=names, labels=(label,))
         arguments = given.arguments()
     else:
@@ -70,8 +78,6 @@ def _tell(done: int, total: int) -> None:
 
 def _own_labels(store: str, replay: Replay) -> "tuple[pd.DataFrame, str, dict[str, Any]]":
     """The candidates of a campaign that have labels, their column, and how they are replayed."""
-    from dataclasses import replace
-
     from serendip.web.server.work import current
 
     assert replay.campaign is not None  # one of the two is there
@@ -97,9 +103,7 @@ def _own_labels(store: str, replay: Replay) -> "tuple[pd.DataFrame, str, dict[st
     kind, values = settings.label_kind, list(labels.values())
     in_words = isinstance(kind.labels, Ordered)
     frame[settings.label] = [kind.labels.decode(one) for one in values] if in_words else values
-    columns = settings.frame_columns
-    if replay.settings.model:
-        columns = replace(columns, model=replay.settings.model)
+    columns = settings.frame_columns(replay.settings.model or None)
     said = {
         "id": settings.id,
         "minimize": replay.settings.minimize or kind.minimize,

@@ -60,7 +60,7 @@ def view(store: str, name: str, function: Callable[..., T], args: tuple[Any, ...
 
 def begin(store: str, settings: Mapping[str, Any], who: str | None) -> Status:
     """A campaign that begins."""
-    return Campaign.create(settings, Store.open(store, create=True), who).status()
+    return Campaign.create(settings, Store.open(store, create=True), who, allow=()).status()
 
 
 def table(file: Path, most: int, names: tuple[str, ...], labels: tuple[str, ...]) -> "pd.DataFrame":

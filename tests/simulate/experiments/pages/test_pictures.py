@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from serendip.plots.curves import NAMES
 from serendip.plots.reproduction import horizon_figure, response_figure, simulations_figure
+from serendip.policies.registry import POLICIES
 from serendip.simulate.experiments.experiment import summarise
 
 
@@ -57,7 +57,7 @@ def test_simulations_have_four_columns_and_one_legend_for_all():
     ):
         steps = steps_of(("1", "2", "3"), policies, 4)
         rows.append((name, parameter, steps, summarise(steps)))
-    figure = simulations_figure(rows, tuple(NAMES))
+    figure = simulations_figure(rows, tuple(POLICIES))
     assert len(figure.axes) == 8
     titles = [panel.get_title() for panel in figure.axes]
     assert titles[:4] == ["d = 1", "d = 2", "d = 3", "regret at T = 4"]
