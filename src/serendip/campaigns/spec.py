@@ -99,6 +99,7 @@ class Settings(TableSettings):
             "structure",
             more="They become fingerprints; needs pip install 'serendip[chem]'.",
             column=True,
+            tables=True,
             control=Control.role,
         ),
     ] = None
@@ -111,6 +112,7 @@ class Settings(TableSettings):
             "Keep a copy of the pool beside the store.",
             Section.rare,
             True,
+            tables=True,
             where=Where.command | Where.file,  # a server keeps what is sent
         ),
     ] = False

@@ -81,6 +81,8 @@ class About:
     """The largest number that a server accepts, whose time others wait for."""
     column: bool = False
     """Whether it names columns of the table."""
+    tables: bool = False
+    """Whether it is for tables only: of a pool folder it was decided when that was imported."""
     commas: bool = False
     """Whether an option takes several words at once, with commas between them."""
     among: Registry[Any] | None = None
