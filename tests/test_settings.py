@@ -2,6 +2,7 @@
 
 import html
 import inspect
+import pydoc
 import re
 import tomllib
 from dataclasses import fields
@@ -187,6 +188,13 @@ def test_backtests_in_python_have_the_same_defaults():
     assert set(python) - set(arguments) == {"frame", "label", "jobs", "engine", "progress"}
     told = {one.name for one in described(BacktestSettings)}
     assert told == {*arguments, "label", *(one.name for one in fields(Columns))}
+
+
+@pytest.mark.parametrize("owner", NEEDED, ids=lambda owner: owner.what)
+def test_python_has_the_same_sentences(owner):
+    shown = pydoc.render_doc(owner, renderer=pydoc.plaintext)
+    for one in described(owner):
+        assert f"{one.name}: {one.about.help.rstrip('.')}" in shown
 
 
 # --- what had drifted apart ----------------------------------------------------------------------

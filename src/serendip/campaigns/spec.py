@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from serendip.campaigns.errors import StoreDamaged
 from serendip.core.errors import InvalidInput
-from serendip.core.settings import About, Control, Kind, Section, Where, described
+from serendip.core.settings import About, Control, Kind, Section, Where, described, documented
 from serendip.models.registry import MODELS, Input, takes, usual_model
 from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.problems.settings import TableSettings
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[^\W_][\w .+-]{0,79}", re.UNICODE)
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(TableSettings):
     """All that is decided when a campaign begins."""
@@ -99,6 +100,7 @@ class Settings(TableSettings):
             "structure",
             more="They become fingerprints; needs pip install 'serendip[chem]'.",
             column=True,
+            tables=True,
             control=Control.role,
         ),
     ] = None
@@ -111,6 +113,7 @@ class Settings(TableSettings):
             "Keep a copy of the pool beside the store.",
             Section.rare,
             True,
+            tables=True,
             where=Where.command | Where.file,  # a server keeps what is sent
         ),
     ] = False

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from serendip.cli.campaign_options import allowed
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
-from serendip.cli.setting_options import said, setting_options
+from serendip.cli.setting_options import named, said, setting_options
 from serendip.cli.show import Format
 from serendip.simulate.backtests.settings import BacktestSettings
 
@@ -43,6 +44,7 @@ def backtest(
     from serendip.tables import read_table
 
     where = Engine(engine.value, address=address)
+    allowed(*named(BacktestSettings, given))
     settings = BacktestSettings.from_mapping(said(given))
     frame: pd.DataFrame | PoolFolder
     if table.is_dir():

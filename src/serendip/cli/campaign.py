@@ -7,17 +7,19 @@ import typer
 
 from serendip.campaigns.spec import Settings
 from serendip.cli.campaign_options import (
+    Allow,
     Force,
     Form,
     Name,
     Out,
     StoreOption,
     Who,
+    allowed,
     emit,
     say,
 )
 from serendip.cli.engine_options import Address, PoolEngine, ScanWith, Shards
-from serendip.cli.setting_options import said, setting_options
+from serendip.cli.setting_options import named, said, setting_options
 from serendip.cli.show import Format
 
 
@@ -39,14 +41,13 @@ def init(
         return
     from serendip.campaigns.campaign import Campaign
     from serendip.campaigns.spec import read_toml
-    from serendip.core.settings import described
+    from serendip.core.registry import is_path
 
     values: dict[str, Any] = {"name": name}
     if name is not None and name.lower().endswith(".toml"):
         values = read_toml(Path(name))
     values |= said(given)
-    named = [given[one.name] for one in described(Settings) if one.about.among is not None]
-    allow = [one for one in named if one is not None]  # a file names no code to run
+    allow = allowed(*named(Settings, given))  # and not what a file of settings names
     campaign = Campaign.create(Settings.from_mapping(values), store, who, allow)
     settings, known = campaign.settings, len(campaign.state.known)
     typer.echo(
@@ -59,7 +60,9 @@ def init(
         typer.echo(f"Note: {note}")
     typer.echo(f"Kept in {campaign.store}.")
     quoted = f"'{settings.name}'" if " " in settings.name else settings.name
-    typer.echo(f"Next: serendip ask {quoted} -n {min(settings.batch, settings.budget)} -o next.csv")
+    own = "".join(f" --allow {one}" for one in (settings.model, settings.policy) if is_path(one))
+    count = min(settings.batch, settings.budget)
+    typer.echo(f"Next: serendip ask {quoted} -n {count}{own} -o next.csv")
 
 
 def _write_example(file: Path) -> None:
@@ -86,6 +89,7 @@ def ask(
     engine: ScanWith = PoolEngine.threads,
     shards: Shards = None,
     address: Address = None,
+    allow: Allow = None,
     force: Force = False,
     form: Form = Format.table,
     store: StoreOption = None,
@@ -98,7 +102,7 @@ def ask(
     from serendip.core.errors import InvalidInput
 
     where = Engine(engine.value, shards, address)
-    campaign = Campaign.open(name, store, who)
+    campaign = Campaign.open(name, store, who, allowed(*(allow or ())))
     if output is not None:
         check_free(output, force, campaign.own_files)
     table = campaign.pending() if pending else campaign.ask(count, retry_failed, where)

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from serendip.cli.campaign_options import (
+    Allow,
     Force,
     Form,
     Name,
     Out,
     StoreOption,
     Who,
+    allowed,
     emit,
+    say,
 )
 from serendip.cli.show import Format
 
@@ -56,13 +59,14 @@ def status(
     forecast: Annotated[
         bool, typer.Option("--forecast/--no-forecast", help="Look ahead, which takes a moment.")
     ] = True,
+    allow: Allow = None,
     form: Form = Format.table,
     store: StoreOption = None,
 ) -> None:
     """Where a campaign stands, and what the rest of the budget should bring."""
     from serendip.campaigns.campaign import Campaign
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     found = asdict(campaign.status())
     if form is Format.table:
         _print_now(campaign, found)
@@ -81,9 +85,14 @@ def status(
 
 def _ahead(campaign: "Campaign") -> dict[str, object]:
     from serendip.cli.show import progress_bar
+    from serendip.core.errors import NotAvailable
 
-    with progress_bar("forecast") as progress:
-        future = campaign.forecast(progress)
+    try:
+        with progress_bar("forecast") as progress:
+            future = campaign.forecast(progress)
+    except NotAvailable as problem:
+        say(str(problem))
+        return {}
     return {name: getattr(future, name) for name in _AHEAD}
 
 
@@ -123,6 +132,7 @@ def predict(
     top: Annotated[
         int | None, typer.Option("--top", min=1, help="Only the best so many, by expected value.")
     ] = None,
+    allow: Allow = None,
     force: Force = False,
     form: Form = Format.table,
     store: StoreOption = None,
@@ -130,7 +140,7 @@ def predict(
     """Every candidate with its expected value, uncertainty and chance of being at the top."""
     from serendip.campaigns.campaign import Campaign
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     _check(campaign, output, force)
     table = campaign.predict(20 if top is None and form is Format.table and not output else top)
     shown = [table.columns[0], "state", "expected", "uncertainty"]
@@ -143,6 +153,7 @@ def report(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The HTML file. Default: NAME.html.")
     ] = None,
+    allow: Allow = None,
     force: Force = False,
     store: StoreOption = None,
 ) -> None:
@@ -150,7 +161,7 @@ def report(
     from serendip.campaigns.campaign import Campaign
     from serendip.campaigns.output.cells import check_place, write_text
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     file = output or Path(f"{name}.html")
     check_place(file, force or output is None, campaign.own_files)
     write_text(campaign.report(), file)
@@ -161,6 +172,7 @@ def export(
     name: Name,
     what: Annotated[What, typer.Option("--what", help="Which table.")] = What.results,
     output: Out = None,
+    allow: Allow = None,
     force: Force = False,
     form: Form = Format.csv,
     store: StoreOption = None,
@@ -168,7 +180,7 @@ def export(
     """Results, pending proposals, predictions or the whole log as a table."""
     from serendip.campaigns.campaign import Campaign
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     _check(campaign, output, force)
     _show(campaign.export(what.value), output, form)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
-from serendip.core.settings import Kind, Setting, Where, offered
+from serendip.core.settings import Kind, Setting, Where, described, offered
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -53,6 +53,19 @@ def setting_options(owner: type, *, file: bool = False) -> Callable[[Command], C
 def said(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that were given on the command line."""
     return {name: value for name, value in given.items() if value not in (None, [])}
+
+
+def named(owner: type, given: Mapping[str, Any]) -> list[str]:
+    """The names of models and policies that were given on the command line.
+
+    Args:
+        owner: The class of the settings.
+        given: All of them, those that were not given as None.
+    """
+    from serendip.core.naming import listed
+
+    values = [given[one.name] for one in described(owner) if one.about.among is not None]
+    return [name for value in values for name in listed(value or ())]
 
 
 def help_of(setting: Setting) -> str:

@@ -15,10 +15,12 @@ from functools import cache
 from math import isfinite
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from serendip.core.errors import InvalidInput
 from serendip.core.registry import Registry
+
+Owner = TypeVar("Owner")
 
 _LARGEST = 2**63 - 1
 
@@ -81,12 +83,17 @@ class About:
     """The largest number that a server accepts, whose time others wait for."""
     column: bool = False
     """Whether it names columns of the table."""
+    tables: bool = False
+    """Whether it is for tables only: of a pool folder it was decided when that was imported."""
     commas: bool = False
     """Whether an option takes several words at once, with commas between them."""
     among: Registry[Any] | None = None
     """Whose names it takes."""
     where: Where = Where.everywhere
     control: Control = Control.field
+
+    def __repr__(self) -> str:
+        return "…"  # signatures stay readable; the docstring says what is told
 
 
 class Kind(StrEnum):
@@ -238,6 +245,13 @@ def _described(owner: type) -> tuple[Setting, ...]:
     return tuple(
         sorted(found, key=lambda one: (sections.index(one.about.section), not one.required))
     )
+
+
+def documented(owner: type[Owner]) -> type[Owner]:
+    """Adds what is told of each setting to the docstring of the class, where `help` shows it."""
+    told = "\n".join(f"    {one.name}: {one.told(one.help())}" for one in described(owner))
+    owner.__doc__ = f"{owner.__doc__}\n\nAttributes:\n{told}\n"
+    return owner
 
 
 def offered(owner: type, where: Where) -> tuple[Setting, ...]:

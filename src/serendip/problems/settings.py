@@ -32,6 +32,7 @@ class TableSettings:
             "id",
             otherwise="their rows",
             column=True,
+            tables=True,
             control=Control.role,
         ),
     ] = None
@@ -68,6 +69,7 @@ class TableSettings:
             ["temperature", "ligand"],
             otherwise="all but the id and the label",
             column=True,
+            tables=True,
             where=~Where.page,
         ),
     ] = ()
@@ -78,6 +80,7 @@ class TableSettings:
             Section.columns,
             ["comment"],
             column=True,
+            tables=True,
             control=Control.role,
         ),
     ] = ()
@@ -89,6 +92,7 @@ class TableSettings:
             ["plate"],
             more="They become categories.",
             column=True,
+            tables=True,
             control=Control.role,
         ),
     ] = ()
@@ -101,6 +105,7 @@ class TableSettings:
             more="Numbers are filled in by the mean of their column, words by a category of "
             "their own.",
             title="Fill in empty cells",
+            tables=True,
             control=Control.own,
         ),
     ] = "error"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from serendip.core.settings import About, Control, Section
+from serendip.core.settings import About, Control, Section, documented
 from serendip.policies.registry import REGISTRY
 from serendip.problems.settings import TableSettings
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from serendip.problems.framing import Columns
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacktestSettings(TableSettings):
     """All that is decided before a backtest, but for where it runs."""
