@@ -31,7 +31,7 @@ from serendip.campaigns.log.wire import SETTINGS
 from serendip.campaigns.pool_file import keep_table, load, own_files, unchanged
 from serendip.campaigns.spec import Settings
 from serendip.core.arguments import shown, whole
-from serendip.core.errors import InvalidInput
+from serendip.core.errors import InvalidInput, NotAvailable
 from serendip.core.naming import listed
 from serendip.core.rng import Purpose, stream
 from serendip.core.text import checked_line
@@ -313,13 +313,21 @@ class Campaign:
             return forecast(self.view(), self._rng(Purpose.FORECAST))
 
     def report(self) -> str:
-        """A self-contained HTML page."""
+        """A self-contained HTML page; without forecasts where the model is not installed here."""
         from serendip.campaigns.analysis.forecast import forecast
-        from serendip.campaigns.output.report import html_report
+        from serendip.campaigns.output.report import html_record, html_report
         from serendip.campaigns.output.words import in_words
 
-        view = self.view()
+        self.refresh()
         words = [in_words(entry, self.state.undone) for entry in self.log]
+        try:
+            view = self.view()
+        except NotAvailable as problem:
+            tables = {
+                "Results": self.export("results"),
+                "Waiting for results": self.export("pending"),
+            }
+            return html_record(self.settings, self.state, str(problem), tables, words)
         with one_blas_thread():
             future = forecast(view, self._rng(Purpose.FORECAST))
             return html_report(view, future, words, self._rng(Purpose.REPORT))

@@ -13,7 +13,7 @@ from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.log.engine import connected, patiently
 from serendip.campaigns.log.schema import HEAD
 from serendip.campaigns.log.store import Store
-from serendip.core.errors import SerendipError
+from serendip.core.errors import NotAvailable, SerendipError
 
 _LITTLE_SPACE = 100 * 2**20
 
@@ -126,6 +126,10 @@ def _pool(campaign: Campaign) -> Finding:
 
 
 def _model(campaign: Campaign) -> Finding:
-    problem = campaign.problem
-    n = problem.n_features
-    return Finding(f"{campaign.name}: model", "ok", f"{campaign.settings.model}, {n} features")
+    check = f"{campaign.name}: model"
+    try:
+        problem = campaign.problem
+        _ = problem.policy
+    except NotAvailable as missing:
+        return Finding(check, "warning", str(missing))
+    return Finding(check, "ok", f"{campaign.settings.model}, {problem.n_features} features")

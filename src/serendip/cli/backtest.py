@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from serendip.cli.campaign_options import MODEL_HELP, POLICY_NAMES
+from serendip.cli.campaign_options import MODEL_HELP, POLICY_NAMES, allowed
 from serendip.cli.engine_options import Address, PlayWith, RunEngine
 from serendip.cli.show import Format
 from serendip.cli.table_options import (
@@ -100,6 +100,7 @@ def backtest(
     from serendip.tables import read_table
 
     where = Engine(engine.value, address=address)
+    allowed(model, *(policy or ()))
     spec = Columns(
         model="" if is_path(model) else model,
         features=tuple(features) if features else None,

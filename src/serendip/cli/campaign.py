@@ -8,12 +8,14 @@ import typer
 from serendip.cli.campaign_options import (
     MODEL_HELP,
     POLICY_NAMES,
+    Allow,
     Force,
     Form,
     Name,
     Out,
     StoreOption,
     Who,
+    allowed,
     emit,
     say,
 )
@@ -115,12 +117,13 @@ def init(
     }
     from serendip.campaigns.campaign import Campaign
     from serendip.campaigns.spec import Settings, read_toml
+    from serendip.core.registry import is_path
 
     values: dict[str, Any] = {"name": name}
     if name is not None and name.lower().endswith(".toml"):
         values = read_toml(Path(name))
     values |= {key: value for key, value in given.items() if value is not None}
-    named = [one for one in (model, policy) if one is not None]  # a file names no code to run
+    named = allowed(model, policy)  # and not what a file of settings names
     campaign = Campaign.create(Settings.from_mapping(values), store, who, named)
     settings, known = campaign.settings, len(campaign.state.known)
     typer.echo(
@@ -133,7 +136,9 @@ def init(
         typer.echo(f"Note: {note}")
     typer.echo(f"Kept in {campaign.store}.")
     quoted = f"'{settings.name}'" if " " in settings.name else settings.name
-    typer.echo(f"Next: serendip ask {quoted} -n {min(settings.batch, settings.budget)} -o next.csv")
+    own = "".join(f" --allow {one}" for one in (settings.model, settings.policy) if is_path(one))
+    count = min(settings.batch, settings.budget)
+    typer.echo(f"Next: serendip ask {quoted} -n {count}{own} -o next.csv")
 
 
 def _write_example(file: Path) -> None:
@@ -160,6 +165,7 @@ def ask(
     engine: ScanWith = PoolEngine.threads,
     shards: Shards = None,
     address: Address = None,
+    allow: Allow = None,
     force: Force = False,
     form: Form = Format.table,
     store: StoreOption = None,
@@ -172,7 +178,7 @@ def ask(
     from serendip.core.errors import InvalidInput
 
     where = Engine(engine.value, shards, address)
-    campaign = Campaign.open(name, store, who)
+    campaign = Campaign.open(name, store, who, allowed(*(allow or ())))
     if output is not None:
         check_free(output, force, campaign.own_files)
     table = campaign.pending() if pending else campaign.ask(count, retry_failed, where)

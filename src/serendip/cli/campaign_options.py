@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from serendip.cli.show import Format
+from serendip.core.registry import is_path
 from serendip.models.registry import REGISTRY as MODELS
 from serendip.policies.registry import REGISTRY as POLICIES
 
@@ -42,7 +43,22 @@ Out = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="A file to write: .csv, .tsv, .xlsx or .parquet."),
 ]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        help="A model or policy of yours that the campaign names and that may run: MODULE:NAME.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write over the output file.")]
+
+
+def allowed(*names: str | None) -> tuple[str, ...]:
+    """Models and policies that the command line names; modules of this folder are found."""
+    given = tuple(name for name in names if name is not None)
+    if any(map(is_path, given)) and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # last: no file here hides an installed package
+    return given
 
 
 def emit(

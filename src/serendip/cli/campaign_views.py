@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from serendip.cli.campaign_options import (
+    Allow,
     Force,
     Form,
     Name,
     Out,
     StoreOption,
     Who,
+    allowed,
     emit,
+    say,
 )
 from serendip.cli.show import Format
 
@@ -55,17 +58,22 @@ def status(
     forecast: Annotated[
         bool, typer.Option("--forecast/--no-forecast", help="Look ahead, which takes a moment.")
     ] = True,
+    allow: Allow = None,
     form: Form = Format.table,
     store: StoreOption = None,
 ) -> None:
     """Where a campaign stands, and what the rest of the budget should bring."""
     from serendip.campaigns.campaign import Campaign
+    from serendip.core.errors import NotAvailable
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     found = asdict(campaign.status())
     if forecast:
-        future = campaign.forecast()
-        found["forecast"] = {name: getattr(future, name) for name in _AHEAD}
+        try:
+            future = campaign.forecast()
+            found["forecast"] = {name: getattr(future, name) for name in _AHEAD}
+        except NotAvailable as problem:
+            say(str(problem))
     if form is Format.json:
         typer.echo(json.dumps(found, indent=2, default=str))
         return
@@ -111,6 +119,7 @@ def predict(
     top: Annotated[
         int | None, typer.Option("--top", min=1, help="Only the best so many, by expected value.")
     ] = None,
+    allow: Allow = None,
     force: Force = False,
     form: Form = Format.table,
     store: StoreOption = None,
@@ -118,7 +127,7 @@ def predict(
     """Every candidate with its expected value, uncertainty and chance of being at the top."""
     from serendip.campaigns.campaign import Campaign
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     _check(campaign, output, force)
     table = campaign.predict(20 if top is None and form is Format.table and not output else top)
     shown = [table.columns[0], "state", "expected", "uncertainty"]
@@ -131,6 +140,7 @@ def report(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The HTML file. Default: NAME.html.")
     ] = None,
+    allow: Allow = None,
     force: Force = False,
     store: StoreOption = None,
 ) -> None:
@@ -138,7 +148,7 @@ def report(
     from serendip.campaigns.campaign import Campaign
     from serendip.campaigns.output.cells import check_place, write_text
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     file = output or Path(f"{name}.html")
     check_place(file, force or output is None, campaign.own_files)
     write_text(campaign.report(), file)
@@ -149,6 +159,7 @@ def export(
     name: Name,
     what: Annotated[What, typer.Option("--what", help="Which table.")] = What.results,
     output: Out = None,
+    allow: Allow = None,
     force: Force = False,
     form: Form = Format.csv,
     store: StoreOption = None,
@@ -156,7 +167,7 @@ def export(
     """Results, pending proposals, predictions or the whole log as a table."""
     from serendip.campaigns.campaign import Campaign
 
-    campaign = Campaign.open(name, store)
+    campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     _check(campaign, output, force)
     _show(campaign.export(what.value), output, form)
 

@@ -91,12 +91,11 @@ def _campaign(out: Path, yields: "Floats", budget: int, seed: int) -> None:
 
 def _policies() -> list[str]:
     """All that every model serves but random choice: what it is expected to find is known."""
-    from serendip.core.protocols import Posterior, SupportsMoments, capability_of
     from serendip.policies.registry import POLICIES, Role
+    from serendip.policies.serving import serves_all
 
-    players = [one for one in POLICIES.values() if one.role is not Role.chance and not one.costly]
-    common = (Posterior, SupportsMoments)
-    return [one.name for one in players if capability_of(one.make()) in common]
+    players = [one for one in POLICIES.values() if one.role is not Role.chance]
+    return [one.name for one in players if serves_all(one.make())]
 
 
 def _comparison(

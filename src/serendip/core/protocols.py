@@ -265,36 +265,38 @@ class Oracle(Protocol):
         ...
 
 
-_CAPABILITIES: dict[type, tuple[str, str]] = {
-    SupportsMoments: ("a posterior with moments", "SampleVIDS, BudgetIDS or Thompson"),
-    SupportsImprovement: ("a posterior with moments that tells the labels seen", "BudgetIDS"),
-    SupportsSeen: ("a posterior that tells the labels seen", "BudgetIDS"),
-    SupportsConfidence: ("a posterior with a uniform confidence band", "UCB"),
-    SupportsDesign: ("a generalised linear posterior", "UCB"),
-    SupportsInformation: ("a posterior over a finite parameter set", "BudgetIDS or SampleVIDS"),
-    SupportsHeldOut: ("a posterior that predicts held-out labels", "another model"),
-    MixtureMember: ("members with moments that predict held-out labels", "GaussianProcessModel"),
-    SupportsLookahead: ("a posterior that can look one label ahead", "BudgetIDS or Greedy"),
+_CAPABILITIES: dict[type, str] = {
+    SupportsMoments: "a posterior with moments",
+    SupportsImprovement: "a posterior with moments that tells the labels seen",
+    SupportsSeen: "a posterior that tells the labels seen",
+    SupportsConfidence: "a posterior with a uniform confidence band",
+    SupportsDesign: "a generalised linear posterior",
+    SupportsInformation: "a posterior over a finite parameter set",
+    SupportsHeldOut: "a posterior that predicts held-out labels",
+    MixtureMember: "members with moments that predict held-out labels",
+    SupportsLookahead: "a posterior that can look one label ahead",
 }
 
 
-def require(posterior: object, capability: Callable[..., P], by: object) -> P:
+def require(
+    posterior: object, capability: Callable[..., P], by: object, instead: str = "another model"
+) -> P:
     """The posterior, once it is known to offer the capability; an error that helps otherwise.
 
     Args:
         posterior: Who is asked.
         capability: A runtime-checkable protocol, such as `SupportsMoments`. Type checkers take a
             protocol for what it makes, where they would refuse it as a `type[P]`, being abstract.
-        by: Who asks.
+        by: Who asks, or their name.
+        instead: What would do.
     """
     kind = cast("type[P]", capability)
     if isinstance(posterior, kind):
         return posterior
-    unknown = f"a posterior that is a {kind.__module__}.{kind.__name__}", "another model"
-    wanted, instead = _CAPABILITIES.get(kind, unknown)
+    wanted = _CAPABILITIES.get(kind, f"a posterior that is a {kind.__module__}.{kind.__name__}")
+    who = by if isinstance(by, str) else getattr(by, "__name__", type(by).__name__)
     raise MissingCapability(
-        f"{type(by).__name__} needs {wanted}; {type(posterior).__name__} is not one. "
-        f"Use {instead} instead."
+        f"{who} needs {wanted}; {type(posterior).__name__} is not one. Use {instead} instead."
     )
 
 
@@ -318,10 +320,3 @@ def _named(kind: Any) -> type:
         return Posterior
     checkable = getattr(found, "_is_runtime_protocol", not getattr(found, "_is_protocol", False))
     return found if checkable else Posterior
-
-
-def check_capability(policy: object, posterior: object) -> None:
-    """Refuses a posterior that lacks what the policy says it needs."""
-    capability = capability_of(policy)
-    if capability is not Posterior:
-        require(posterior, capability, by=policy)

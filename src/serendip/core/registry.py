@@ -103,13 +103,13 @@ class Registry(Generic[E]):
         self.check(name)
         if name in self.own:
             return self.own[name]
-        points = _installed(self.group, tuple(sys.path))[name]
-        if len(points) > 1:
-            packages = " and ".join(_package(one) for one in points)
+        point, *others = _installed(self.group, tuple(sys.path))[name]
+        if others:
+            packages = " and ".join(_package(one) for one in (point, *others))
             raise InvalidInput(
                 f"The {self.one} {name!r} is offered by {packages}; uninstall one of them."
             )
-        return self.adopt(name, _imported(points[0].value, points[0].load))
+        return self.adopt(name, _imported(point.value, point.load))
 
     def recall(self, name: str, allow: Collection[str] = ()) -> E:
         """The same for a name that a log holds: what is missing is said as a campaign needs it."""

@@ -176,6 +176,13 @@ def policy_named(name: str, allow: Collection[str] = ()) -> "Policy[Any]":
     return REGISTRY.get(name, allow).make()
 
 
+def name_of(policy: object) -> str:
+    """What the command line calls a policy; of one that is not ours, its class."""
+    kind = type(policy)
+    home = f"{kind.__module__}:{kind.__qualname__}"
+    return next((one.name for one in _ENTRIES if one.factory == home), kind.__name__)
+
+
 def entry_for_plots(name: str) -> PolicyEntry:
     """How to draw a policy that may not be ours, or a run that goes by another name."""
     return POLICIES.get(name) or PolicyEntry(name, name, "")

@@ -10,7 +10,8 @@ from typing import Any
 from numpy.random import Generator
 
 from serendip.core.data import Choice
-from serendip.core.protocols import Policy, Pool, Posterior, check_capability
+from serendip.core.protocols import Policy, Pool, Posterior
+from serendip.policies.serving import check_policy
 from serendip.policies.uniform import Uniform
 
 
@@ -23,6 +24,6 @@ class Started:
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """By who has the turn; the same seed gives all policies the same start."""
-        check_capability(self.policy, posterior)  # before the first label: not after some are spent
+        check_policy(self.policy, posterior)  # before the first label: not after some are spent
         turn = Uniform() if posterior.n_labels < self.labels else self.policy
         return turn.choose(posterior, pool, remaining, rng)

@@ -19,11 +19,11 @@ from serendip.core.protocols import (
     Pool,
     Posterior,
     SupportsCheck,
-    check_capability,
 )
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.policies.batch import choose_batch
+from serendip.policies.serving import check_policy
 from serendip.pools.screening.bounded import bounded
 from serendip.simulate.trace import Step, Trace
 
@@ -80,7 +80,7 @@ def _suggested(
     count: int,
 ) -> tuple[Choice, ...]:
     """The same once all arguments are known to fit."""
-    check_capability(policy, posterior)
+    check_policy(policy, posterior)
     with one_blas_thread():
         choices = choose_batch(policy, posterior, bounded(pool), remaining, count, streams)
     for choice in choices:

@@ -1,7 +1,8 @@
 """A campaign as one page: a single HTML file that needs nothing else, on screen or on paper."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
@@ -11,6 +12,12 @@ from serendip.campaigns.analysis.predictions import held_out
 from serendip.campaigns.analysis.reasons import Reason, reasons
 from serendip.campaigns.analysis.view import CampaignView, percent, shown
 from serendip.core.data import Choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from serendip.campaigns.log.state import State
+    from serendip.campaigns.spec import Settings
 
 _N_BEST = 10
 _N_PENDING = 100
@@ -30,7 +37,7 @@ def html_report(
         rng: For the draws behind predictions and reasons.
     """
     sections = [
-        _header(view),
+        _header(view.name, view, view.budget, len(view.ids)),
         _tiles(view, forecast),
         f'<p class="advice">{escape(forecast.stop_advice)}</p>',
         f'<p class="advice">{escape(forecast.trust)}</p>' if forecast.trust else "",
@@ -44,18 +51,49 @@ def html_report(
     return _PAGE.format(title=escape(view.name), style=_STYLE, body=body)
 
 
-def _header(view: CampaignView) -> str:
+def html_record(
+    settings: "Settings",
+    state: "State",
+    missing: str,
+    tables: "Mapping[str, pd.DataFrame]",
+    events_in_words: Sequence[str],
+) -> str:
+    """The page of a campaign whose model is not here: what was measured, proposed and done.
+
+    Args:
+        settings: Of the campaign.
+        state: Where it stands.
+        missing: Why there is no forecast.
+        tables: What was measured and proposed, by their titles.
+        events_in_words: What happened, one sentence an event, oldest first.
+    """
+    shown_tables = [
+        f"<section><h2>{escape(title)}</h2>{_table(list(map(str, frame.columns)), rows, ())}"
+        "</section>"
+        for title, frame in tables.items()
+        if (rows := [[_cell(value) for value in row] for row in frame.itertuples(index=False)])
+    ]
+    sections = [
+        _header(settings.name, settings, state.budget, state.created.n_candidates),
+        f'<p class="advice">{escape(missing)}</p>',
+        *shown_tables,
+        _history(events_in_words),
+    ]
+    return _PAGE.format(title=escape(settings.name), style=_STYLE, body="\n".join(sections))
+
+
+def _header(name: str, view: "CampaignView | Settings", budget: int, n: int) -> str:
     goal = "Minimise" if view.minimize else "Maximise"
     facts = [
         f"{goal} the sum of <b>{escape(view.label)}</b>",
-        _counted(len(view.ids), "candidate"),
-        f"budget {view.budget}",
+        _counted(n, "candidate"),
+        f"budget {budget}",
         f"{escape(view.model)} model",
         f"{escape(view.policy)} policy",
         f"seed {view.seed}",
     ]
     listed = "".join(f"<li>{fact}</li>" for fact in facts)
-    return f'<header><h1>{escape(view.name)}</h1><ul class="facts">{listed}</ul></header>'
+    return f'<header><h1>{escape(name)}</h1><ul class="facts">{listed}</ul></header>'
 
 
 def _counted(count: int, noun: str) -> str:

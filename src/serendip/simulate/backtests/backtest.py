@@ -14,13 +14,14 @@ from serendip.core.arguments import instance, number, shown, whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import listed
-from serendip.core.protocols import Model, Policy, Posterior, capability_of
+from serendip.core.protocols import Model, Policy
 from serendip.core.registry import is_path
 from serendip.core.rng import Purpose, stream
 from serendip.core.text import checked_line
 from serendip.models.registry import REGISTRY as MODELS
 from serendip.models.registry import ModelEntry
 from serendip.policies.registry import POLICIES, REGISTRY, Role, adopt_policy, entry_for_plots
+from serendip.policies.serving import serves
 from serendip.policies.started import Started
 from serendip.problems.folders.opening import PoolFolder
 from serendip.problems.framing import Columns
@@ -235,7 +236,7 @@ def _chosen(
     )
     chosen: dict[str, Policy[Any]] = {}
     for one in several:
-        name = one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
+        name = one if isinstance(one, str) else str(getattr(one, "__name__", type(one).__name__))
         if name in chosen and not isinstance(one, str):
             raise InvalidInput(
                 f"Two policies are called {name}; give them names: "
@@ -264,7 +265,7 @@ def _fitting(plan: Plan, model: ModelEntry, seed: int) -> dict[str, Policy[Any]]
         small = entry.suits is None or len(plan.labels) <= entry.suits
         if entry.offered and small and (model.linear or not entry.costly):
             policy = entry.make()
-            if capability_of(policy) is Posterior or isinstance(prior, capability_of(policy)):
+            if serves(prior, policy):
                 found[name] = policy
     return found
 
