@@ -42,6 +42,21 @@ def test_regret_is_the_sum_of_what_each_choice_cost(values, data):
     assert np.all(np.diff(by_steps) >= 0)
 
 
+def test_an_oracle_may_be_a_function_of_the_item():
+    asked = []
+
+    def label(item):
+        asked.append(item)
+        return np.float32(WORLD.truth[item])
+
+    trace = play(WORLD.pool, label, MODEL, Thompson(), 6, seed=0, batch=2)
+    assert trace.items.tolist() == asked
+    np.testing.assert_array_equal(trace.labels, WORLD.truth[asked].astype(np.float32))
+    for wrong in (np.nan, "high", None):
+        with pytest.raises(InvalidInput, match=r"The label of item \d+ must be a finite number"):
+            play(WORLD.pool, lambda item, wrong=wrong: wrong, MODEL, Thompson(), 6, seed=0)
+
+
 def test_regret_by_hand():
     truth = np.array([1.0, 5.0, 3.0, 2.0])
     np.testing.assert_allclose(regret(np.array([2, 0]), truth), [2.0, 4.0])

@@ -6,8 +6,11 @@ candidates cost nothing; a pending proposal is promised, not yet paid.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import finalize
 
 from serendip.campaigns.candidates import Candidates
 from serendip.campaigns.deeds import acting, moved, now, rebudgeted
@@ -20,14 +23,15 @@ from serendip.campaigns.intake.results import (
     results_table,
 )
 from serendip.campaigns.log.chronicle import Answers, Chronicle, Command, one_of, record
+from serendip.campaigns.log.engine import DEFAULT
 from serendip.campaigns.log.events import Asked, Entry, Event
 from serendip.campaigns.log.state import State
 from serendip.campaigns.log.store import Store
 from serendip.campaigns.log.wire import SETTINGS
-from serendip.campaigns.pool_file import load, own_files, unchanged
+from serendip.campaigns.pool_file import keep_table, load, own_files, unchanged
 from serendip.campaigns.spec import Settings
-from serendip.core.arguments import whole
-from serendip.core.errors import NotAvailable
+from serendip.core.arguments import shown, whole
+from serendip.core.errors import InvalidInput, NotAvailable
 from serendip.core.naming import listed
 from serendip.core.rng import Purpose, stream
 from serendip.core.text import checked_line
@@ -63,30 +67,44 @@ class Campaign:
     @classmethod
     def create(
         cls,
-        settings: Settings | Mapping[str, Any],
+        settings: "Settings | Mapping[str, Any] | pd.DataFrame",
         store: Store | str | Path | None = None,
         who: str | None = None,
         allow: Collection[str] | None = None,
+        **named: Any,
     ) -> "Campaign":
         """Begins a campaign; everything is checked before anything is recorded.
 
         Args:
-            settings: What it is about.
-            store: Where it is kept: a path, a URL, or a store that is open.
+            settings: What it is about; or the pool, a table of pandas, polars or Arrow, of which a
+                copy is kept beside the store.
+            store: Where it is kept: a path, a URL, or a store that is open. By default, a table
+                given, in a folder that is removed with this object.
             who: Who begins it; by default the user of this computer.
             allow: Import paths of models and policies that may run; by default those that the
                 settings name. Give () for settings that come from somebody else.
+            named: The settings beside a table, such as `label="yield", budget=40`.
         """
         from serendip.campaigns.beginning import begin, prepared
 
         by = acting(who)
-        spec = settings if isinstance(settings, Settings) else Settings.from_mapping(settings)
-        named = (spec.model, spec.policy) if allow is None else listed(allow, "allow")
-        ready = prepared(spec, named)
-        place = store if isinstance(store, Store) else Store.open(store, create=True)
-        begin(spec, ready, place, by, now())
-        campaign = cls(place, spec.name, who, named)
-        campaign._candidates, campaign._problem = ready.problem.candidates, ready.problem
+        with ExitStack() as folder:
+            if not isinstance(settings, Settings | Mapping):
+                if store is None:
+                    place = TemporaryDirectory(prefix="serendip-", ignore_cleanup_errors=True)
+                    store = Path(folder.enter_context(place), DEFAULT)
+                store = store if isinstance(store, Store) else Store.open(store, create=True)
+                settings = {"name": "campaign", **named, "pool": keep_table(settings, store.folder)}
+            elif named:
+                raise InvalidInput(f"Settings are given twice: in {shown(settings)}, and {named}.")
+            spec = settings if isinstance(settings, Settings) else Settings.from_mapping(settings)
+            allowed = (spec.model, spec.policy) if allow is None else listed(allow, "allow")
+            ready = prepared(spec, allowed)
+            store = store if isinstance(store, Store) else Store.open(store, create=True)
+            begin(spec, ready, store, by, now())
+            campaign = cls(store, spec.name, who, allowed)
+            campaign._candidates, campaign._problem = ready.problem.candidates, ready.problem
+            finalize(campaign, folder.pop_all().close)
         return campaign
 
     @classmethod

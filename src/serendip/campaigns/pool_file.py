@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from serendip.campaigns.candidates import Candidates, FolderCandidates, TableCandidates
 from serendip.campaigns.errors import PoolChanged
@@ -14,6 +15,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.text import checked_text
 from serendip.problems.folders.manifest import MANIFEST
 from serendip.tables import CURRENT, read_table
+from serendip.tables.frames import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,29 +99,43 @@ def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Can
 
 def keep_snapshot(frame: "pd.DataFrame", pool: FileRef, folder: Path) -> FileRef:
     """A Parquet copy of the pool beside the store, checked to be the same."""
-    file = folder / SNAPSHOTS / f"{pool.sha256[:16]}.parquet"
+    kept = _keep(frame, folder, "leave --snapshot out", f"{pool.sha256[:16]}.parquet")
+    return reference(kept, folder)
+
+
+def keep_table(table: object, folder: Path) -> Path:
+    """A table in memory as a Parquet file beside the store, named by its contents."""
+    frame = data_frame("The pool", table, "a table, such as a pandas DataFrame, or Settings")
+    return _keep(frame.reset_index(drop=True), folder, "write the table to a file")
+
+
+def _keep(frame: "pd.DataFrame", folder: Path, instead: str, name: str = "") -> Path:
+    parts = folder / SNAPSHOTS
+    part = parts / f"{uuid4().hex}.part"
     try:
-        file.parent.mkdir(exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}.part")
+        parts.mkdir(exist_ok=True)
         frame.to_parquet(part)
         same = _read_snapshot(part).equals(frame)
+        file = parts / (name or f"{sha256_of(part)[:16]}.parquet")
         os.replace(part, file)
     except OSError as problem:
         raise InvalidInput(
-            f"The snapshot {file} could not be written ({problem.strerror or problem})."
+            f"A copy of the pool could not be written to {parts} ({problem.strerror or problem})."
         ) from None
     except (ValueError, TypeError, ArithmeticError) as problem:  # what pyarrow raises
         said = str(problem).splitlines()[0]
         raise InvalidInput(
             f"The pool cannot be kept as Parquet ({said}); give every column one kind of value, "
-            "or leave --snapshot out."
+            f"or {instead}."
         ) from None
+    finally:
+        part.unlink(missing_ok=True)
     if not same:
         raise InvalidInput(
             "The pool does not survive being kept as Parquet; give every column one kind of "
-            "value, or leave --snapshot out."
+            f"value, or {instead}."
         )
-    return reference(file, folder)
+    return file
 
 
 def own_files(state: State, prior_data: Path | None, folder: Path) -> tuple[Path, ...]:

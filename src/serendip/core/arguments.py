@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def shown(value: object) -> str:
     """A value as a message names it: itself where that is short, else what it is."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     shape = getattr(value, "shape", None)
     if shape is not None and shape != ():
         return f"{type(value).__name__} of shape {shape}"
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
 

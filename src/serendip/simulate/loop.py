@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.random import Generator
 
-from serendip.core.arguments import able, instance, shown, whole
+from serendip.core.arguments import able, instance, number, shown, whole
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, Choice, Observation
 from serendip.core.errors import InvalidInput, SerendipError
@@ -127,7 +127,7 @@ def absorb(posterior: P, pool: Pool, seen: Observation, rng: Generator) -> tuple
 
 def play(
     pool: Pool,
-    oracle: Oracle,
+    oracle: Oracle | Callable[[int], float],
     model: Model[P],
     policy: Policy[P],
     horizon: int,
@@ -143,7 +143,7 @@ def play(
 
     Args:
         pool: The candidates.
-        oracle: Who labels them.
+        oracle: Who labels them; or a function from the number of a candidate to its label.
         model: What is believed before the first label.
         policy: What to label next.
         horizon: T, the number of labels.
@@ -153,7 +153,7 @@ def play(
         watch: Adds figures to every step, such as `theory.RatioWatch`.
     """
     able("pool", pool, ("take", "fold", "without"), "DensePool(x)")
-    able("oracle", oracle, ("reveal",), "world.oracle")
+    answers = _oracle(oracle, pool)
     able("model", model, ("posterior",), "LinearModel(3)")
     able("policy", policy, ("choose",), "BudgetIDS()")
     if labels is not None:
@@ -181,7 +181,7 @@ def play(
             if watch is not None:
                 rng = stream(seed, Purpose.WATCH, t + place)
                 figures |= watch(posterior, pool, choice, remaining - place, rng)
-            seen = oracle.reveal(choice.item, stream(seed, Purpose.LABEL, choice.item))
+            seen = answers.reveal(choice.item, stream(seed, Purpose.LABEL, choice.item))
             instance("What the oracle returns", seen, Observation, "an Observation(item, x, y)")
             if seen.item != choice.item:
                 raise InvalidInput(
@@ -192,6 +192,27 @@ def play(
             posterior, pool = absorb(posterior, pool, seen, stream(seed, Purpose.UPDATE, t + place))
             steps.append(Step(t + place, choice.item, seen.label, figures))
     return Trace(tuple(steps), seed)
+
+
+def _oracle(given: object, pool: Pool) -> Oracle:
+    """As it is, or a function as an oracle."""
+    if callable(given) and not isinstance(given, type) and not hasattr(given, "reveal"):
+        return FunctionOracle(pool, given)
+    able("oracle", given, ("reveal",), "world.oracle, or a function from an item to its label")
+    return cast(Oracle, given)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionOracle:
+    """A function from the number of a candidate to its label."""
+
+    pool: Pool
+    label: Callable[[int], float]
+
+    def reveal(self, item: int, rng: Generator) -> Observation:
+        """What the function returns; the generator is not used."""
+        label = number(f"The label of item {item}", self.label(item))
+        return Observation(item, self.pool.take(np.array([item])), np.array([label]))
 
 
 @dataclass(frozen=True, slots=True)

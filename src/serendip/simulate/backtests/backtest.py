@@ -30,6 +30,7 @@ from serendip.simulate.backtests.levels import Best, Hits, notes_on_ties
 from serendip.simulate.backtests.plans import Plan, planned
 from serendip.simulate.loop import expected_random_regret, play
 from serendip.simulate.trace import Trace
+from serendip.tables.frames import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +125,8 @@ def backtest(
     """Replay a fully labelled table: each policy buys `budget` labels, one repeat after another.
 
     Args:
-        frame: The table, one candidate a row, every one labelled; or a pool folder with labels.
+        frame: The table, of pandas, polars or Arrow: one candidate a row, every one labelled; or a
+            pool folder with labels.
         label: The column of the labels.
         budget: T; by default a fifth of the table, and at most 200.
         policies: One or several: names (see `serendip.policies.registry.POLICIES`), import paths
@@ -148,7 +150,7 @@ def backtest(
         engine: Where they run; by default on this machine.
         progress: Called with (runs done, runs in all).
     """
-    _check_kinds(frame, columns, engine)
+    frame = _checked_kinds(frame, columns, engine)
     hit = None if hit is None else number("hit", hit)
     kind = LabelKind(minimize, range, listed(categories, "categories"), binary)
     folder = isinstance(frame, PoolFolder)
@@ -198,15 +200,13 @@ def backtest(
     )
 
 
-def _check_kinds(frame: object, columns: object, engine: object) -> None:
-    import pandas as pd
-
-    wanted = "a pandas DataFrame, or a pool folder that open_folder opened"
-    instance("frame", frame, (pd.DataFrame, PoolFolder), wanted)
+def _checked_kinds(frame: object, columns: object, engine: object) -> "pd.DataFrame | PoolFolder":
     if columns is not None:
         instance("columns", columns, Columns, 'Columns, such as Columns("linear")')
     if engine is not None:
         instance("engine", engine, Engine, 'an Engine, such as Engine("ray")')
+    wanted = "a pandas DataFrame, or a pool folder that open_folder opened"
+    return frame if isinstance(frame, PoolFolder) else data_frame("frame", frame, wanted)
 
 
 def _with_model(
