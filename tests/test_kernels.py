@@ -41,3 +41,13 @@ def test_nothing_above_the_processor_is_tried(monkeypatch):
     assert tried[-1].environment["OPENBLAS_CORETYPE"] == "Prescott"
     assert tried[-1].environment["NPY_DISABLE_CPU_FEATURES"] == "AVX"
     assert "OPENBLAS_CORETYPE" not in tried[0].environment
+
+
+def test_numpy_without_what_it_can_spare_uses_nothing_of_it():
+    from numpy._core._multiarray_umath import __cpu_dispatch__ as dispatched
+
+    _, spare = kernels.features()
+    setting = Setting("", spare)
+    _, enabled = kernels.in_use(setting)
+    assert not set(dispatched) & set(enabled)
+    assert "NumPy still uses" not in kernels.why_not(setting, [], enabled)
