@@ -116,6 +116,22 @@ def test_a_process_that_is_nearly_sure_of_the_best_expects_no_regret_of_it():
     assert (np.delete(found.regret, 5) > 0).all()
 
 
+def test_a_label_that_drowns_in_noise_tells_nothing():
+    """Noise of ten million times the spread of f: what is left of a gain is rounding."""
+    rng = np.random.default_rng(0)
+    x, labels = rng.standard_normal((30, 2)), rng.standard_normal(5)
+    pool, block = DensePool(x), Block(np.arange(5, 30), x[5:])
+    for item in range(5):
+        pool = pool.without(item)
+    for ratio, tells in ((1e6, True), (1e14, False)):
+        kernel = radial(single_columns(2), 1.0)
+        model = GaussianProcessModel(2, kernels=(kernel,), noise_ratios=(ratio,), label_unit=1.0)
+        seen = [Observation(i, x[i : i + 1], labels[i : i + 1]) for i in range(5)]
+        draws = model.posterior(seen, rng).sample(40, rng)
+        gain = draws.tradeoff(contenders(pool, optima(pool, draws, 3)))(block).gain
+        assert (gain > 0).tolist() == [tells] * 25
+
+
 def test_a_chance_that_is_rounding_is_no_doubt():
     values = np.eye(3)[[0, 1, 0]]
     draws = TableDraws(values, np.array([0.5, 1e-13, 0.5 - 1e-13]), Gaussian(0.1))
