@@ -1,7 +1,8 @@
 """The tests that compare choices, under other kernels of BLAS and other instructions.
 
-    python tests/kernels.py            every kernel below what the processor has; some minutes each
-    python tests/kernels.py --quick    two of them and fewer tests: about a minute on two cores
+    python tests/kernels.py             every kernel below what the processor has; some minutes each
+    python tests/kernels.py --quick     two of them and fewer tests: about a minute on two cores
+    python tests/kernels.py Prescott    this one alone, or several; `own` is the processor's
 
 Sums round differently on every kind of processor. `OPENBLAS_CORETYPE` makes OpenBLAS, of NumPy and
 of SciPy, compute as on an older one, and `NPY_DISABLE_CPU_FEATURES` keeps NumPy from newer
@@ -91,6 +92,19 @@ def settings() -> list[Setting]:
     return found
 
 
+def chosen(every: list[Setting], names: list[str], quick: bool) -> list[Setting]:
+    """The settings to run: those of the names; else all of them, or the first and the last."""
+    known = {setting.kernel or "own": setting for setting in every}
+    if strange := [name for name in names if name not in known]:
+        raise SystemExit(
+            f"There is no kernel {strange[0]} that can be tried here; there are: "
+            f"{', '.join(known) or 'none'}."
+        )
+    if names:
+        return [known[name] for name in dict.fromkeys(names)]
+    return [every[0], every[-1]] if quick and len(every) > 1 else every
+
+
 def in_use(setting: Setting) -> tuple[list[str], list[str]]:
     """What the libraries say they use: kernels, one for each OpenBLAS, and instructions."""
     asked = subprocess.run(
@@ -121,12 +135,12 @@ def main() -> int:
     """Run the tests under each setting; the number of settings under which they fail."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two settings and fewer tests")
-    quick = parser.parse_args().quick
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="which; by default all")
+    asked = parser.parse_args()
+    quick = asked.quick
     root = Path(__file__).resolve().parents[1]
-    every = settings()
-    chosen = [every[0], every[-1]] if quick and len(every) > 1 else every
     said, failed = [], 0
-    for setting in chosen:
+    for setting in chosen(settings(), asked.kernels, quick):
         kernels, enabled = in_use(setting)
         reason = why_not(setting, kernels, enabled)
         if reason:

@@ -48,9 +48,51 @@ def test_what_is_missing_is_said_before_anything_is_installed(tmp_path, python, 
     assert not (tmp_path / ".venv-demo").exists()
 
 
-def test_the_demo_needs_no_tools():
+def dry(target):
+    """What make would run, one command a line."""
     need_program("make")
-    command = ["make", "--dry-run", "--always-make", "demo"]
+    command = ["make", "--no-print-directory", "--dry-run", "--always-make", target]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=ALONE)
-    (install,) = [line for line in made.stdout.splitlines() if "pip install" in line]
+    return made.stdout.replace("\\\n", " ").splitlines()
+
+
+def places(lines, words):
+    """Where each of the words first stands."""
+    return [next(at for at, line in enumerate(lines) if word in line) for word in words]
+
+
+def test_the_demo_needs_no_tools_and_says_at_once_what_is_installed():
+    lines = dry("demo")
+    (install,) = [line for line in lines if "pip install" in line]
     assert install.endswith("--editable .")
+    told, made = places(
+        lines, ["Installing serendip into .venv-demo: 570 MB", "-m venv .venv-demo"]
+    )
+    assert told < made
+    assert lines[-1] == ".venv-demo/bin/serendip demo"
+
+
+def test_quick_is_lint_one_type_checker_and_the_fast_tests():
+    lines = dry("quick")
+    places(lines, ["ruff check", "ruff format --check", "lint-imports", "/mypy"])
+    (tests,) = [line for line in lines if "/pytest" in line]
+    assert "not slow and not statistical and not reproduction and not stress" in tests
+    assert not any("pyright" in line for line in lines)
+
+
+def test_everything_is_tested_under_other_kernels_too():
+    lines = dry("test")
+    order = places(
+        lines, ["ruff check", "/mypy", "/pyright", "/pytest", "tests/kernels.py --quick"]
+    )
+    assert order == sorted(order)
+    runs = [line.partition(" -m ")[2] for line in lines if "/pytest" in line]
+    assert runs == ['"not statistical and not reproduction"', '"statistical or reproduction"']
+
+
+def test_ci_tests_everything_and_the_lowest_versions():
+    lines = (ROOT / ".ci/run").read_text().splitlines()
+    assert lines[-2:] == ["make test", "make lowest"]
+    assert "set -euo pipefail" in lines
+    (install,) = [line for line in dry("lowest") if "pip install" in line]
+    assert "--constraint tests/lowest.txt" in install

@@ -149,4 +149,5 @@ def test_demo(tmp_path):
     result = serendip("demo", "--repeats", 1, "--budget", 8, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "times what random choice" in result.stdout
+    assert result.stdout.startswith("A campaign as in a lab, then every policy on the same screen")
     assert (tmp_path / "demo-output" / "figure.png").exists()

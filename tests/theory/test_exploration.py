@@ -77,6 +77,7 @@ def _check_design(x, found):
     assert found.chances.shape == (len(x),)
     assert abs(found.chances.sum() - 1.0) <= 1e-9
     assert found.chances.min() >= 0.0
+    assert found.upper * (1.0 - found.gap) == pytest.approx(found.lower)
     attained = np.linalg.eigvalsh((x.T * found.chances) @ x)[0]
     assert attained == pytest.approx(found.lower, rel=1e-6, abs=1e-9)
 

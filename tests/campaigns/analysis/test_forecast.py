@@ -11,10 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from campaigns.analysis.test_view import small_view, view_of
 from needs import need_data
-from serendip.campaigns.analysis.forecast import forecast
+from serendip.campaigns.analysis.forecast import _possible, forecast
 from serendip.campaigns.analysis.view import LabelMap
 from serendip.core.rng import stream
 from serendip.models.linear.model import LinearModel
@@ -31,6 +33,21 @@ MOMENTS = (0.25, 0.5, 0.75)
 NAMES = ("ids", "ucb", "greedy")
 WORLDS = ((300, 10, 0.3, 40, True), (200, 5, 1.0, 30, True), (400, 15, 0.1, 50, False))
 """n, d, noise variance, budget, whether the model knows the scales."""
+
+
+@given(
+    st.lists(st.floats(-3.0, 4.0), min_size=1, max_size=12),
+    st.sampled_from([(0.0, 1.0), (-1.0, 2.0), (0.0, np.inf), (-np.inf, 1.0)]),
+)
+def test_running_sums_are_moved_until_each_label_lies_within_its_limits(labels, limits):
+    low, high = limits
+    sums = np.concatenate([[0.0], np.cumsum(labels)])
+    found = _possible(sums, low, high)
+    assert found[0] == 0.0
+    assert np.all(np.diff(found) >= low - 1e-9)
+    assert np.all(np.diff(found) <= high + 1e-9)
+    if all(low <= label <= high for label in labels):
+        np.testing.assert_allclose(found, sums, atol=1e-9)
 
 
 def test_the_path_begins_now_and_ends_with_the_forecast():

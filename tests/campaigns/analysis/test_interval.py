@@ -12,6 +12,7 @@ from serendip.campaigns.analysis.view import LabelMap
 from serendip.core.rng import stream
 from serendip.models.linear.model import LinearModel
 from serendip.simulate.environments.linear import linear_world
+from serendip.simulate.environments.table import table_world
 
 
 def width(found):
@@ -76,3 +77,21 @@ def test_labels_of_a_range_cannot_take_back_what_was_found(minimize):
     assert (found.path.low >= found.total_so_far - 1e-9).all()
     assert (found.path.high <= found.total_so_far + 100.0 * steps + 1e-9).all()
     assert forecast(view, stream(0, "f")).path.low.min() < found.total_so_far
+
+
+def test_no_draw_counts_for_more_than_a_range_allows():
+    """One experiment is proposed, of a label from 0 to 1 that is believed to be 0.5 ± 0.35.
+
+    A tenth of its variance counts as scatter, at least.
+    """
+    x, truth = np.ones((20, 1)), np.zeros(20)
+    model, labels = LinearModel(1, 0.35**2, 1e-6), LabelMap(0.5, 1.0)
+    view = view_of(table_world(x, truth), model, [], 1, labels=labels, pending=(3,))
+    free = forecast(view, stream(0, "f")).path
+    held = forecast(replace(view, bounds=(0.0, 1.0)), stream(0, "f")).path
+    inside = np.clip(0.35 * stream(0, "many").standard_normal(100_000), -0.5, 0.5).std()
+    for path, spread in ((free, 0.35), (held, inside)):
+        assert path.expected[1] == pytest.approx(0.5, abs=0.01)
+        half = 1.2816 * spread * np.sqrt(1.1)
+        assert path.high[1] - path.expected[1] == pytest.approx(half, rel=0.05)
+    assert inside < 0.9 * 0.35  # the one is no accident of the other

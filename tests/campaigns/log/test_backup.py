@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -247,6 +248,20 @@ def test_a_store_is_copied_before_its_first_migration(folder):
     assert len(list(folder.glob("lab.db.before*"))) == 2
     store, _ = restore(kept, "new.db")  # such a copy is as good as a backup
     assert store.read("screen")[0] == log
+
+
+def test_the_copy_before_a_migration_holds_what_is_not_in_the_file_yet(folder):
+    """While somebody else has the store open, all that was written last is in SQLite's own log."""
+    campaign = begun("lab.db")
+    with closing(sqlite3.connect("lab.db")) as other:
+        assert other.execute("SELECT count(*) FROM serendip_events").fetchone() == (1,)
+        campaign.tell({"c000": 1.0})
+        at_first_revision("lab.db")
+        Store.open("lab.db")
+        kept = folder / f"lab.db.before-{HEAD}"
+        with closing(sqlite3.connect(kept)) as plain:
+            assert plain.execute("SELECT count(*) FROM serendip_events").fetchone() == (2,)
+            assert plain.execute("SELECT version_num FROM serendip_schema").fetchone() == ("0001",)
 
 
 def test_a_new_store_is_not_copied(folder):

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -17,6 +17,7 @@ from campaigns.screens import settings, write_pool
 from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.errors import StoreDamaged, StoreFailed
 from serendip.campaigns.log.events import Created, Event, FileRef, KnownLabel, Proposal, Told
+from serendip.campaigns.log.store import Store
 from serendip.campaigns.log.wire import EVENTS, SCHEMA, SETTINGS, Form, decoded, encoded, kind_of
 from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
@@ -243,6 +244,19 @@ def test_settings_of_a_log_are_not_judged_again(folder):
     assert (found.batch, found.policy, found.rank) == (8, "ids", None)
     with pytest.raises(StoreDamaged, match="budget"):
         Settings.from_log({"name": "a", "pool": "p", "label": "y"})
+
+
+def test_a_campaign_whose_settings_are_refused_today_opens_and_goes_on(folder):
+    write_pool()
+    odd = "~old lab?"
+    with pytest.raises(InvalidInput, match="name"):
+        Settings.from_mapping(settings(name=odd))
+    created = Campaign.create(settings(model="linear"), "s.db").state.created
+    stored = {**created.settings, "name": odd}
+    Store.open("s.db").create(odd, replace(created, settings=stored))
+    campaign = Campaign.open(odd, "s.db")
+    assert campaign.settings.name == campaign.status().name == odd
+    assert len(campaign.ask(2)) == 2
 
 
 def test_settings_come_back_from_the_log(folder):

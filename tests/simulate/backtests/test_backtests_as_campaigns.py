@@ -79,6 +79,16 @@ def test_same_features_model_and_label_scale(kind, tmp_path):
         assert found[item] == counted[item]
 
 
+@pytest.mark.parametrize("kind", ["range", "smaller in a range", "negative binary"])
+def test_a_model_of_labels_from_zero_to_one_sees_the_declared_range(kind, tmp_path):
+    campaign, plan, _ = both(kind, tmp_path, model="logistic")
+    labels = KINDS[kind][1]
+    campaign.tell(dict(zip(FEATURES["id"][:10], labels[:10], strict=True)))
+    told = [campaign.problem.labels.internal(one.value) for one in campaign.state.results.values()]
+    np.testing.assert_array_equal(plan.world.truth[:10], told)
+    assert not any("range of the labels" in note for note in plan.notes)
+
+
 @each_kind
 @pytest.mark.parametrize("policy", [Thompson(), BudgetIDS()])
 def test_the_same_picks(kind, policy, tmp_path):
@@ -162,3 +172,11 @@ def test_the_command_takes_the_options_of_init(kind, tmp_path):
     direct = backtest(read_table(tmp_path / "t.csv"), "y", **told, **said).as_json()
     assert found["hit"] == direct["hit"]
     assert found["policies"]["random"]["total"] == direct["policies"]["random"]["total"]
+
+
+def test_the_command_hands_the_range_on(tmp_path):
+    FEATURES.assign(y=SCORE).to_csv(tmp_path / "t.csv", index=False)
+    common = ["backtest", "t.csv", "--label", "y", "--id", "id", "--policy", "random"]
+    done = serendip(*common, "--range", "0", "0.1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "outside the declared range [0.0, 0.1]" in done.stderr
