@@ -17,6 +17,7 @@ from serendip.models.linear.model import LinearModel
 from serendip.models.linear.sparse import SparseLinearModel
 from serendip.models.lookahead import MASSES, NODES, LinearLookahead, SampledLookahead
 from serendip.models.mixture.auto import AutoModel, Member
+from serendip.policies import ens
 from serendip.policies.ens import ENS, FutureSum
 from serendip.pools.dense import DensePool
 from serendip.simulate.loop import suggest
@@ -108,6 +109,31 @@ def test_ens_refuses_a_pool_that_it_would_never_finish():
     posterior = LinearModel(1).posterior((), stream(0))
     with pytest.raises(InvalidInput, match="takes 50,000 at most; this pool has 50,001"):
         ENS().choose(posterior, DensePool(np.zeros((50_001, 1))), 3, stream(0))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 7, 29])
+def test_ens_sums_the_largest_as_a_plain_loop_does(depth, monkeypatch):
+    """Item by item and outcome by outcome, with a sort; however few candidates go together."""
+    rng = np.random.default_rng(4)
+    root = rng.standard_normal((2, 2))
+    items = np.sort(rng.choice(1000, 30, replace=False))
+    look = LinearLookahead(rng.standard_normal(2), root @ root.T, X, 0.4)
+    wanted = []
+    for place, x in enumerate(X):
+        total = x @ look.mean
+        spread = np.sqrt(x @ look.covariance @ x + 0.4)
+        for node, mass in zip(NODES, MASSES, strict=True):
+            after = [
+                other @ look.mean + node * (other @ look.covariance @ x) / spread
+                for index, other in enumerate(X)
+                if index != place
+            ]
+            total += mass * sum(sorted(after, reverse=True)[:depth])
+        wanted.append(total)
+    for pairs in (1, 100, 2**17):
+        monkeypatch.setattr(ens, "_PAIRS", pairs)
+        found = -FutureSum(look, items, depth)(Block(items, X)).keys[0]
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_labels", [0, 8, 30])

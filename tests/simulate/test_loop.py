@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from serendip.core.data import Block, Observation
-from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.core.errors import AlreadyLabelled, InvalidInput, MissingCapability
 from serendip.core.labels import Continuous
 from serendip.core.rng import stream
 from serendip.models.linear.model import LinearModel
@@ -101,6 +101,30 @@ def test_watchers_add_figures():
     trace = play(WORLD.pool, WORLD.oracle, MODEL, Greedy(), 4, seed=0, watch=watch)
     np.testing.assert_array_equal(trace.figure("left"), [20, 19, 18, 17])
     np.testing.assert_array_equal(trace.figure("remaining"), [4, 3, 2, 1])
+
+
+def test_a_posterior_that_turns_into_one_of_less_use_is_refused_when_it_does():
+    class Bare:
+        n_labels = 1
+
+        def sample(self, size, rng):
+            raise AssertionError("nobody asks for draws here")
+
+        update = sample
+
+    class Able(Bare):
+        def moments(self):
+            return MODEL.posterior((), stream(0)).moments()
+
+        def update(self, seen, rng):
+            return Bare()
+
+    class Turning:
+        def posterior(self, seen, rng):
+            return Able()
+
+    with pytest.raises(MissingCapability, match="Bare is not one"):
+        play(WORLD.pool, WORLD.oracle, Turning(), Greedy(), 5, seed=0)
 
 
 @pytest.mark.parametrize("horizon", [0, -3, 21])

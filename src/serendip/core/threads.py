@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -28,9 +28,14 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     """Holds BLAS to one thread from the call on; as a context, until its end.
 
     BLAS threads that have finished keep spinning for a while and take the cores from the threads
-    that walk the pool; and with one thread, sums come out the same on every machine.
+    that walk the pool; and with one thread, sums come out the same on every machine. Where BLAS is
+    held already, as in runs of many experiments, there is nothing to do: a limit costs as much as
+    a small product of matrices.
     """
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1)
+    controller = _controller()
+    if all(library.num_threads in (1, None) for library in controller.lib_controllers):
+        return nullcontext()
+    limit: AbstractContextManager[Any] = controller.limit(limits=1)
     return limit
 
 

@@ -1,6 +1,7 @@
 """Whether observations, candidates and draws that are asked for fit a model."""
 
 from collections.abc import Sequence
+from operator import ge
 
 import numpy as np
 from numpy.random import Generator
@@ -59,7 +60,7 @@ def places(x: Array, sizes: Sequence[int], what: str, who: str = "the block") ->
             f"The model needs candidates as whole numbers ({what}), counted from 0; {who} has "
             f"{kind} features of shape {x.shape}. Use x.astype(int) where they are whole."
         )
-    if np.any(x < 0) or np.any(x >= np.asarray(sizes)):
+    if len(x) and (x.min() < 0 or any(map(ge, x.max(axis=0).tolist(), sizes))):
         raise InvalidInput(
             f"The model is for ({what}) within {' × '.join(map(str, sizes))}, counted from 0; "
             f"{who} lies at {x.tolist()[:3]}."

@@ -49,7 +49,8 @@ def _moved(mean: Floats, variance: Floats, others: Floats, covariance: Floats) -
         covariance: (b, n)
     """
     shift = covariance / np.sqrt(variance)[:, None]
-    after = others + shift[:, None, :] * NODES[:, None]
+    after = np.multiply(shift[:, None, :], NODES[:, None])
+    after += others
     return mean, np.tile(MASSES, (len(mean), 1)), after
 
 

@@ -1,13 +1,13 @@
 """Mean and standard deviation of a chance μ(z) = 1 / (1 + e^{−z}) whose logit z is Gaussian.
 
-The logistic curve is a mixture of normal ones: μ(z) = E[Φ(z / 2K)], where K has the law of
-Kolmogorov and Smirnov (Andrews and Mallows, J. R. Stat. Soc. B 36, 1974). A normal curve under a
-Gaussian has a closed form, and so, for z ~ N(m, s²) and with a = 1/2K, b = a / √(1 + a²s²),
+The logistic curve is a mixture of normal ones: μ(z) = Σ_k p_k Φ(a_k z), within 2e-9 with eight of
+them (Monahan and Stefanski, in Balakrishnan, Handbook of the Logistic Distribution, 1992). A normal
+curve under a Gaussian has a closed form, and so, for z ~ N(m, s²) and b = a / √(1 + a²s²),
 
-    E[μ(z)] = E[Φ(bm)],   E[μ(z)²] = E[μ(z)] − E[μ′(z)] = E[μ(z)] − E[b φ(bm)],
+    E[μ(z)] = Σ p Φ(bm),   E[μ(z)²] = E[μ(z)] − E[μ′(z)] = E[μ(z)] − Σ p b φ(bm),
 
-whatever s is. The expectation over K is a sum over equal steps of log K. Where s is small the
-second is a small difference of large numbers, and Gauss–Hermite nodes are as good instead.
+whatever s is. Where s is small the second is a small difference of large numbers, and Gauss–Hermite
+nodes are as good instead.
 """
 
 import numpy as np
@@ -21,18 +21,15 @@ _NARROW = 1.25
 """The largest s for which these nodes serve."""
 
 
-def _kolmogorov(step: float, low: float, high: float) -> tuple[Floats, Floats]:
-    """Values of 1/2K at equal steps of log K, and their masses."""
-    values = np.exp(np.arange(low, high, step))
-    order = np.arange(1, 41)[:, None]
-    signs = np.where(order % 2 == 1, 1.0, -1.0)
-    density = (signs * order**2 * np.exp(-2.0 * order**2 * values**2)).sum(axis=0)
-    masses = 8.0 * values**2 * density
-    return 0.5 / values, masses / masses.sum()
-
-
-_SCALES, _SHARES = _kolmogorov(0.2, -1.4, 1.3)
-"""Fourteen of them; the sum is within 1e-7 of μ everywhere."""
+_SHARES = np.array([
+    0.003246343272134, 0.051517477033972, 0.195077912673858, 0.315569823632818,
+    0.274149576158423, 0.131076880695470, 0.027912418727972, 0.001449567805354,
+])  # fmt: skip
+_SCALES = np.array([
+    1.365340806296348, 1.059523971016916, 0.830791313765644, 0.650732166639391,
+    0.508135425366489, 0.396313345166341, 0.308904252267995, 0.238212616409306,
+])  # fmt: skip
+"""p and a"""
 
 
 def sigmoid_moments(level: Floats, spread: Floats) -> tuple[Floats, Floats]:
@@ -44,16 +41,24 @@ def sigmoid_moments(level: Floats, spread: Floats) -> tuple[Floats, Floats]:
     """
     mean, deviation = np.empty(level.shape), np.empty(level.shape)
     narrow = spread <= _NARROW
-    chances = expit(level[narrow, None] + spread[narrow, None] * _NODES)
-    mean[narrow] = chances @ _MASSES
-    deviation[narrow] = np.sqrt((chances - mean[narrow, None]) ** 2 @ _MASSES)
-    wide = ~narrow
-    slopes = _SCALES / np.sqrt(1.0 + (_SCALES * spread[wide, None]) ** 2)
-    score = slopes * level[wide, None]
-    normal = np.exp(-0.5 * score**2) / np.sqrt(2.0 * np.pi)
-    # Symmetric about ½: the smaller tail is exact, so the larger one is taken from it.
-    tail = ndtr(-np.abs(score)) @ _SHARES
-    mean[wide] = np.where(level[wide] < 0, tail, 1.0 - tail)
-    variance = tail * (1.0 - tail) - (slopes * normal) @ _SHARES
-    deviation[wide] = np.sqrt(np.clip(variance, 0.0, None))
+    if narrow.any():
+        chances = expit(level[narrow, None] + spread[narrow, None] * _NODES)
+        mean[narrow] = chances @ _MASSES
+        chances -= mean[narrow, None]
+        deviation[narrow] = np.sqrt(np.square(chances, out=chances) @ _MASSES)
+    if not narrow.all():
+        wide = ~narrow
+        mean[wide], deviation[wide] = _wide(level[wide], spread[wide])
     return mean, deviation
+
+
+def _wide(level: Floats, spread: Floats) -> tuple[Floats, Floats]:
+    slopes = 1.0 / np.sqrt(_SCALES**-2.0 + np.square(spread)[:, None])
+    score = slopes * -np.abs(level)[:, None]
+    density = np.exp(-0.5 * np.square(score))
+    density *= slopes
+    # Symmetric about ½: the smaller tail is exact, so the larger one is taken from it.
+    tail = ndtr(score) @ _SHARES
+    variance = tail * (1.0 - tail) - density @ _SHARES / np.sqrt(2.0 * np.pi)
+    mean = np.where(level < 0, tail, 1.0 - tail)
+    return mean, np.sqrt(np.clip(variance, 0.0, None))

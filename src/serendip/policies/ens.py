@@ -4,7 +4,7 @@
 
 Binary labels: the expectation is over a hit and a miss. Gaussian labels: over ten outcomes
 (`models/lookahead.py`). The cost grows with the square of the pool, so this is a policy for
-thousands, not millions: an ask takes fifteen seconds at 10⁴ candidates.
+thousands, not millions: an ask takes six seconds at 10⁴ candidates.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from serendip.core.errors import InvalidInput
 from serendip.core.protocols import BlockFn, Pool, SupportsLookahead
 from serendip.core.reductions.folds import everything, lowest
 
-_CELLS = 4_000_000
-"""How many means are held at once."""
+_PAIRS = 2**17
+"""Candidates × others looked at together, in which time and memory are least."""
 _AT_MOST = 50_000
 """Candidates; with so many an ask takes minutes."""
 
@@ -54,7 +54,7 @@ class FutureSum:
     """k − 1"""
 
     def __call__(self, block: Block) -> Scores:
-        rows = max(1, _CELLS // (8 * len(self.items)))
+        rows = max(1, _PAIRS // len(self.items))
         totals = [
             self._totals(Block(block.items[start : start + rows], block.x[start : start + rows]))
             for start in range(0, len(block), rows)
@@ -68,5 +68,6 @@ class FutureSum:
         own = np.searchsorted(self.items, block.items)
         after[np.arange(len(block)), :, own] = -np.inf
         n_others = after.shape[2]
-        largest = np.partition(after, n_others - self.depth, axis=2)[:, :, n_others - self.depth :]
-        return np.asarray(mean + np.einsum("bq,bq->b", chances, largest.sum(axis=2)))
+        after.partition(n_others - self.depth, axis=2)
+        largest = after[:, :, n_others - self.depth :].sum(axis=2)
+        return np.asarray(mean + np.einsum("bq,bq->b", chances, largest))

@@ -68,6 +68,7 @@ def suggest(
     if not 1 <= count <= left:
         raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
     _check_fit(posterior, pool)
+    check_policy(policy, posterior)
     return _suggested(posterior, pool, policy, remaining, streams, count)
 
 
@@ -80,7 +81,6 @@ def _suggested(
     count: int,
 ) -> tuple[Choice, ...]:
     """The same once all arguments are known to fit."""
-    check_policy(policy, posterior)
     with one_blas_thread():
         choices = choose_batch(policy, posterior, bounded(pool), remaining, count, streams)
     for choice in choices:
@@ -171,8 +171,12 @@ def play(
     _check_fit(posterior, pool)
     pool = bounded(pool)
     steps: list[Step] = []
+    able_kind: type | None = None
     while len(steps) < horizon:
         t = len(steps) + 1
+        if type(posterior) is not able_kind:  # a look at what an object offers takes its time
+            check_policy(policy, posterior)
+            able_kind = type(posterior)
         remaining = horizon - t + 1
         streams = _Addressed(seed, Purpose.POLICY, t)
         choices = _suggested(posterior, pool, policy, remaining, streams, min(batch, remaining))

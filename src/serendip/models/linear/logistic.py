@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import expit, log_expit
 
 from serendip.core.arguments import numbers, whole_fields
 from serendip.core.arrays import Array, Floats
@@ -142,7 +142,8 @@ class LogisticPosterior:
             fits.append(replace(fit, mode=mode, precision=precision))
             volume = float(np.log(fit.widths).sum()) + precision.log_determinant
             evidence.append(-height - 0.5 * volume)
-        weights = np.exp(np.array(evidence) - logsumexp(evidence))
+        weights = np.exp(np.array(evidence) - max(evidence))
+        weights /= weights.sum()
         weighted = (replace(fit, weight=float(w)) for fit, w in zip(fits, weights, strict=True))
         return type(self)(tuple(weighted), x, y, n_labels)
 

@@ -1,0 +1,29 @@
+"""BLAS is held to one thread, given back, and not held twice."""
+
+from contextlib import nullcontext
+
+import scipy.linalg  # noqa: F401  # brings a BLAS of its own
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from serendip.core.threads import one_blas_thread
+
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+def test_blas_is_held_to_one_thread_until_the_end():
+    with threadpool_limits(3, "blas"):
+        with one_blas_thread():
+            assert blas_threads() == {1}
+        assert blas_threads() == {3}
+
+
+def test_blas_is_held_once_however_often_that_is_asked_for():
+    """A limit is not free: one inside another is none, and ends nothing early."""
+    with threadpool_limits(3, "blas"), one_blas_thread():
+        inner = one_blas_thread()
+        assert isinstance(inner, nullcontext)
+        with inner:
+            assert blas_threads() == {1}
+        assert blas_threads() == {1}
