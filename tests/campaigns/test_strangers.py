@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pandas as pd
 import pytest
@@ -36,6 +37,14 @@ def _package(tmp_path, monkeypatch, truth):
     monkeypatch.syspath_prepend(package.folder)
     yield package
     sys.modules.pop(package.name, None)
+
+
+@contextmanager
+def on_path():
+    """Processes that are started find the modules that this one does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        yield
 
 
 def forget(package):
@@ -88,31 +97,24 @@ def test_an_installed_package_plays_in_commands(package, truth):
 
 
 def test_an_installed_package_plays_over_rest(package, tmp_path):
-    os.environ["PYTHONPATH"], before = os.pathsep.join(sys.path), os.environ.get("PYTHONPATH")
-    try:
-        with Server(tmp_path / "s.db") as server, server.client() as client:
-            rows = pd.read_csv("pool.csv").to_dict("records")
-            body = {"label": "yield", "id": "code", "budget": 9, "rows": rows}
-            theirs = {"model": "plane", "policy": "cautious"}
-            made = client.post("/api/v1/campaigns", json={**body, **theirs, "name": "a"})
-            assert made.status_code == 201, made.text
-            asked = client.post("/api/v1/campaigns/a/ask", json={"count": 2})
-            assert len(asked.json()["proposals"]) == 2, asked.text
-            package.forget()
-            for name, path in (("model", PATHS[0]), ("policy", PATHS[1])):
-                sent = client.post("/api/v1/campaigns", json={**body, name: path, "name": "b"})
-                assert sent.status_code == 422
-                assert "run only for who names" in sent.json()["detail"]
-            sent = client.post("/api/v1/backtests", json={"campaign": "a", "policies": [PATHS[1]]})
+    with on_path(), Server(tmp_path / "s.db") as server, server.client() as client:
+        rows = pd.read_csv("pool.csv").to_dict("records")
+        body = {"label": "yield", "id": "code", "budget": 9, "rows": rows}
+        theirs = {"model": "plane", "policy": "cautious"}
+        made = client.post("/api/v1/campaigns", json={**body, **theirs, "name": "a"})
+        assert made.status_code == 201, made.text
+        asked = client.post("/api/v1/campaigns/a/ask", json={"count": 2})
+        assert len(asked.json()["proposals"]) == 2, asked.text
+        package.forget()
+        for name, path in (("model", PATHS[0]), ("policy", PATHS[1])):
+            sent = client.post("/api/v1/campaigns", json={**body, name: path, "name": "b"})
             assert sent.status_code == 422
-            page = client.get("/backtest")
-            assert page.status_code == 200
-            assert not package.was_imported
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
+            assert "run only for who names" in sent.json()["detail"]
+        sent = client.post("/api/v1/backtests", json={"campaign": "a", "policies": [PATHS[1]]})
+        assert sent.status_code == 422
+        page = client.get("/backtest")
+        assert page.status_code == 200
+        assert not package.was_imported
 
 
 # --- by an import path ----------------------------------------------------------------------------
@@ -210,6 +212,28 @@ def test_an_object_is_as_good_as_a_name(package, truth):
         serendip.backtest(
             frame, "yield", model="gp", columns=serendip.Columns(model="gp"), **common
         )
+
+
+def test_the_page_shows_a_campaign_that_names_code_and_does_not_run_it(package, truth, tmp_path):
+    campaign = Campaign.create(settings(model=PATHS[0], policy=PATHS[1]), "s.db")
+    item = campaign.ask(2)["code"][0]
+    package.forget()
+    with on_path(), Server(tmp_path / "s.db") as server, server.client() as client:
+        api = "/api/v1/campaigns/screen"
+        for address in ("", "/status", "/events", "/results"):
+            answer = client.get(f"{api}{address}")
+            assert answer.status_code == 200, (address, answer.text)
+        told = client.post(f"{api}/tell", json={"results": {item: truth[item]}})
+        assert told.status_code == 200, told.text
+        asked = client.post(f"{api}/ask", json={"count": 1})
+        assert asked.status_code == 422
+        assert "only its log names" in asked.json()["detail"]
+        for page in ("", "/progress", "/candidates", "/backtest"):
+            assert client.get(f"/campaigns/screen{page}").status_code == 200, page
+        for part in ("advice", "forecast", "quality", "figures/progress"):
+            answer = client.get(f"/campaigns/screen/progress/{part}")
+            assert answer.status_code == 422, (part, answer.text)
+    assert not package.was_imported
 
 
 # --- gone -----------------------------------------------------------------------------------------
