@@ -17,6 +17,8 @@ import typer
 
 from serendip.cli import datasets
 from serendip.cli.main import app, mount, run
+from serendip.models.registry import MODELS
+from serendip.policies.registry import POLICIES
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
@@ -46,6 +48,20 @@ def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (ROOT / page).parent.joinpath(target).exists(), f"{page} links to {target}"
+
+
+def rows_of(page):
+    """Name and second cell of each row of a table whose first cell is a name in backticks."""
+    text = (ROOT / page).read_text()
+    return dict(re.findall(r"^\| `([\w-]+)` \| ([^|]*) \|", text, flags=re.MULTILINE))
+
+
+def test_tables_of_names_are_those_of_the_registries():
+    titles = {name: entry.title for name, entry in POLICIES.items()}
+    assert rows_of("docs/policies.md") == titles
+    assert rows_of("docs/models.md").keys() == MODELS.keys()
+    readme = (ROOT / "README.md").read_text()
+    assert [name for name in (*POLICIES, *MODELS) if f"`{name}`" not in readme] == []
 
 
 def words(command):

@@ -387,7 +387,7 @@ def test_ids_survive_spreadsheets(folder):
     [
         ({"policy": "best"}, InvalidInput, "no policy 'best'"),
         ({"model": "deep"}, InvalidInput, "no model 'deep'"),
-        ({"policy": "glm-ucb"}, MissingCapability, "GLMUCB"),
+        ({"policy": "glm-ucb"}, MissingCapability, "glm-ucb needs"),
         ({"budget": 61}, InvalidInput, "make the budget 60 or smaller"),
         ({"budget": 0}, InvalidInput, "budget must be a whole number"),
         ({"name": "../x"}, InvalidInput, "name"),

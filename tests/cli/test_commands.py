@@ -94,7 +94,7 @@ def test_backtest_prints_a_table_and_csv(table, tmp_path):
         ("id,a,yield\nk,1,2\nk,2,3\n", ["--id", "id"], "unique"),
         ("a,yield\n1,2\n2,3\n", ["--budget", "9"], "between 1 and the 2 rows"),
         ("a,yield\n1,2\n2,3\n", ["--policy", "best"], "no policy 'best'"),
-        ("a,yield\n1,2\n2,3\n", ["--policy", "glm-ucb"], "GLMUCB needs"),
+        ("a,yield\n1,2\n2,3\n", ["--policy", "glm-ucb"], "glm-ucb needs"),
         ("a,score\n1,2\n2,3\n", [], "score"),
     ],
 )

@@ -31,7 +31,7 @@ def replay_of_table(form: Beginning, path: Path, policies: Sequence[str]) -> Rep
         label=roles["label"],
         table=path,
         policies=tuple(policies),
-        model=form.values["model"] or ("low-rank" if form.is_matrix else None),
+        model=form.values["model"] or None,
         id=roles["id"],
         ignore=roles["ignore"],
         nominal=roles["nominal"],
