@@ -16,6 +16,7 @@ import sys
 import tempfile
 from enum import EnumMeta
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import pandas as pd
 import typer
@@ -25,8 +26,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 import serendip
 from campaigns.screens import serendip as typed
 from campaigns.screens import write_pool
-from serendip.campaigns.log.wire import EVENTS, RETIRED_SETTINGS, SETTINGS
+from serendip.campaigns.log.wire import EVENTS
+from serendip.campaigns.spec import Settings
 from serendip.cli import datasets, main
+from serendip.core.settings import described
 from serendip.models.registry import MODELS
 from serendip.policies.registry import POLICIES
 from serendip.web.api.router import api, document_of
@@ -63,6 +66,8 @@ def choices_of(parameter):
     kind = getattr(described, "annotation", getattr(parameter, "bare_type", None))
     if isinstance(kind, EnumMeta):
         return [choice.value for choice in kind]
+    if get_origin(kind) is Literal:
+        return [*get_args(kind)]
     return [*(getattr(getattr(parameter, "type", None), "choices", None) or ())]
 
 
@@ -153,7 +158,9 @@ def promised():
     ]
     return {
         "commands": commands(),
-        "settings": sorted({*SETTINGS.values(), *RETIRED_SETTINGS}),
+        "settings": sorted(
+            {word for one in described(Settings) for word in (one.word, *one.about.retired)}
+        ),
         "models": sorted(MODELS),
         "policies": sorted(POLICIES),
         "kinds of events": sorted(EVENTS),

@@ -43,7 +43,7 @@ def test_examples_run(page, tmp_path, monkeypatch):
     assert len(scope) > 1
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md"])
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
@@ -70,7 +70,7 @@ def words(command):
     return shlex.split(line, comments=True)[1:]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md"])
 def test_commands_and_options_exist(page):
     mount()
     for found in COMMAND.finditer((ROOT / page).read_text()):

@@ -126,6 +126,7 @@ def test_labels_that_the_pool_came_with_are_known(folder):
         ({"id": "code"}, "--id is for tables"),
         ({"features": ("acid",)}, "--features is for tables"),
         ({"snapshot": True}, "--snapshot is for tables"),
+        ({"nominal": ("acid",)}, "--nominal is for tables"),
         ({"missing": "impute"}, "--missing is for tables"),
         ({"model": "low-rank", "rows": "a", "columns": "b"}, "takes the models"),
         ({"budget": 61}, "make the budget 60"),

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from campaigns import screens
-from serendip.campaigns.example import EXAMPLE
+from serendip.campaigns.example import example
 from serendip.campaigns.spec import Settings
 from serendip.simulate.environments.demo import demo_pool, demo_yields
 
@@ -152,7 +152,7 @@ def test_a_settings_file(lab):
 
 
 def test_every_line_of_the_example_is_a_setting():
-    lines = [text.removeprefix("# ") for text in EXAMPLE.splitlines() if " = " in text]
+    lines = [text.removeprefix("# ") for text in example().splitlines() if " = " in text]
     names = [name for line in lines for name in tomllib.loads(line)]
     assert set(names) == {field.name for field in fields(Settings)}
 

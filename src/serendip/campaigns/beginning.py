@@ -21,6 +21,7 @@ from serendip.campaigns.problem import Problem, first_choice
 from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
+from serendip.core.settings import described
 from serendip.core.text import checked_text
 from serendip.models.registry import REGISTRY as MODELS
 from serendip.policies.registry import REGISTRY as POLICIES
@@ -158,16 +159,9 @@ def _check_texts(settings: Settings) -> None:
 
 def _check_folder_settings(settings: Settings) -> None:
     """Refuses settings that were decided when the pool was imported."""
-    given = {
-        "--id": settings.id is not None,
-        "--features": bool(settings.features),
-        "--ignore": bool(settings.ignore),
-        "--smiles": settings.smiles is not None,
-        "--missing": settings.missing != "error",
-        "--snapshot": settings.snapshot,
-    }
-    wrong = next((name for name, there in given.items() if there), None)
-    if wrong is not None:
-        raise InvalidInput(
-            f"{wrong} is for tables; what a pool folder holds was decided when it was imported."
-        )
+    for one in described(Settings):
+        if one.about.tables and getattr(settings, one.name) != one.default:
+            raise InvalidInput(
+                f"{one.option} is for tables; what a pool folder holds was decided when it was "
+                "imported."
+            )

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from serendip.campaigns.spec import Settings
 from serendip.cli.campaign_options import (
-    MODEL_HELP,
-    POLICY_NAMES,
     Allow,
     Force,
     Form,
@@ -20,111 +19,36 @@ from serendip.cli.campaign_options import (
     say,
 )
 from serendip.cli.engine_options import Address, PoolEngine, ScanWith, Shards
+from serendip.cli.setting_options import named, said, setting_options
 from serendip.cli.show import Format
-from serendip.cli.table_options import (
-    Binary,
-    Categories,
-    Edges,
-    Features,
-    Id,
-    Ignore,
-    MatrixColumns,
-    Nominal,
-    Range,
-    Rank,
-    Rows,
-)
 
 
+@setting_options(Settings, file=True)
 def init(
     name: Annotated[
         str | None, typer.Argument(help="A name for the campaign, or a TOML file with settings.")
-    ] = None,
-    pool: Annotated[
-        Path | None,
-        typer.Option(help="CSV, TSV, XLSX or Parquet, one candidate a row; or a folder."),
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="The column results are written in; may be new.")
-    ] = None,
-    budget: Annotated[int | None, typer.Option(help="Experiments there is money for.")] = None,
-    id: Id = None,
-    minimize: Annotated[
-        bool | None, typer.Option("--minimize", help="Smaller labels are better.")
-    ] = None,
-    range: Range = None,
-    categories: Categories = None,
-    binary: Binary = None,
-    model: Annotated[str | None, typer.Option(help=MODEL_HELP)] = None,
-    policy: Annotated[
-        str | None, typer.Option(help=f"Who chooses: {POLICY_NAMES}. Default: ids.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all randomness. Default: 0.")] = None,
-    batch: Annotated[
-        int | None, typer.Option(help="Candidates per ask, unless told. Default: 8.")
-    ] = None,
-    prior_data: Annotated[
-        Path | None, typer.Option(help="A table of ids and labels known already.")
-    ] = None,
-    smiles: Annotated[str | None, typer.Option(help="The column of molecules, as SMILES.")] = None,
-    rows: Rows = None,
-    columns: MatrixColumns = None,
-    rank: Rank = None,
-    edges: Edges = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    nominal: Nominal = None,
-    missing: Annotated[
-        str | None, typer.Option(help="Empty feature cells: error (the default) or impute.")
-    ] = None,
-    snapshot: Annotated[
-        bool | None, typer.Option("--snapshot", help="Keep a copy of the pool beside the store.")
     ] = None,
     example: Annotated[
         bool, typer.Option("--example", help="Write campaign.toml, with every setting explained.")
     ] = False,
     store: StoreOption = None,
     who: Who = None,
+    **given: Any,
 ) -> None:
     """Begin a campaign on a table of candidates."""
     if example:
         _write_example(Path(name or "campaign.toml"))
         return
-    given: dict[str, Any] = {
-        "pool": pool,
-        "label": label,
-        "budget": budget,
-        "id": id,
-        "minimize": minimize,
-        "range": range,
-        "categories": categories,
-        "binary": binary,
-        "model": model,
-        "policy": policy,
-        "seed": seed,
-        "batch": batch,
-        "prior_data": prior_data,
-        "smiles": smiles,
-        "rows": rows or None,
-        "columns": columns or None,
-        "rank": rank,
-        "edges": edges,
-        "features": features or None,
-        "ignore": ignore or None,
-        "nominal": nominal or None,
-        "missing": missing,
-        "snapshot": snapshot,
-    }
     from serendip.campaigns.campaign import Campaign
-    from serendip.campaigns.spec import Settings, read_toml
+    from serendip.campaigns.spec import read_toml
     from serendip.core.registry import is_path
 
     values: dict[str, Any] = {"name": name}
     if name is not None and name.lower().endswith(".toml"):
         values = read_toml(Path(name))
-    values |= {key: value for key, value in given.items() if value is not None}
-    named = allowed(model, policy)  # and not what a file of settings names
-    campaign = Campaign.create(Settings.from_mapping(values), store, who, named)
+    values |= said(given)
+    allow = allowed(*named(Settings, given))  # and not what a file of settings names
+    campaign = Campaign.create(Settings.from_mapping(values), store, who, allow)
     settings, known = campaign.settings, len(campaign.state.known)
     typer.echo(
         f"Campaign {settings.name!r} began: {len(campaign.candidates.ids)} candidates, money for "
@@ -142,11 +66,11 @@ def init(
 
 
 def _write_example(file: Path) -> None:
-    from serendip.campaigns.example import EXAMPLE
+    from serendip.campaigns.example import example
     from serendip.campaigns.output.cells import check_place, write_text
 
     check_place(file, force=False)
-    write_text(EXAMPLE, file)
+    write_text(example(), file)
     typer.echo(f"Written: {file}. Edit it, then: serendip init {file}")
 
 

@@ -9,24 +9,13 @@ import typer
 
 from serendip.cli.show import Format
 from serendip.core.registry import is_path
-from serendip.models.registry import REGISTRY as MODELS
-from serendip.policies.registry import REGISTRY as POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from serendip.core.registry import Registry
 
-
-def _names(registry: "Registry[Any]") -> str:
-    """Those that can be named; of packages only where the help of a command is asked for."""
-    return ", ".join(registry.titles(installed="--help" in sys.argv[2:]))
-
-
-MODEL_HELP = f"{_names(MODELS)}; or yours, as MODULE:NAME. Default: what fits."
-POLICY_NAMES = f"{_names(POLICIES)}; or yours, as MODULE:NAME"
 Name = Annotated[str, typer.Argument(help="The campaign, as `serendip list` shows it.")]
 StoreOption = Annotated[
     str | None,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from serendip.cli.backtest import Missing
 from serendip.cli.show import Format
 
 if TYPE_CHECKING:
@@ -20,6 +19,13 @@ app = typer.Typer(
 
 Out = Annotated[Path, typer.Option("--out", help="The folder to make.")]
 Ignore = Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat for more.")]
+
+
+class Missing(StrEnum):
+    """What to do about empty cells."""
+
+    error = "error"
+    impute = "impute"
 
 
 class Kind(StrEnum):

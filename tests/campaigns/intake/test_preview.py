@@ -160,4 +160,4 @@ def test_roles_that_contradict_each_other_are_refused():
     with pytest.raises(InvalidInput, match="A matrix needs"):
         settings_of({"a": Role.row, "b": Role.category, "c": Role.number}, frame)
     both = settings_of({"a": Role.row, "b": Role.column, "c": Role.ignored}, frame)
-    assert (both["rows"], both["columns"], both["ignore"]) == ("a", "b", ())
+    assert (both["rows"], both["columns"], both["ignore"]) == (("a",), ("b",), ())

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, get_args
 
 import pytest
 
@@ -21,6 +21,7 @@ from serendip.campaigns.log.wire import EVENTS, SCHEMA, SETTINGS, Form, decoded,
 from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
 from serendip.core.rng import Purpose, stream
+from serendip.core.settings import About, Section
 
 SRC = Path(serendip.__file__).parent
 STORES = Path(__file__).parents[2] / "stores"
@@ -71,7 +72,7 @@ def test_every_kind_of_event_has_its_words():
 
 def test_every_setting_has_its_word():
     assert " ".join(sorted(SETTINGS.values())) == SETTING_WORDS
-    assert list(SETTINGS) == [field.name for field in fields(Settings)]
+    assert set(SETTINGS) == {field.name for field in fields(Settings)}
 
 
 def test_every_stream_has_its_word():
@@ -175,8 +176,9 @@ def renamed(text):
     text = re.sub(r'(?<!")\b(Told|Withdrawn|Outcome|KnownLabel)\b(?!")', r"\1Anew", text)
     text = re.sub(r"\bPurpose\.(?=[A-Z])", "Purpose.ANEW_", text)
     text = re.sub(r"(?m)^    (?=[A-Z_]+ = \"[a-z -]+\"$)", "    ANEW_", text)
-    text = re.sub(r"(?m)(?<=\.)prior_data\b|(?<=^    )prior_data(?=: Path)", "known_anew", text)
-    return text.replace('"prior_data": "prior_data"', '"known_anew": "prior_data"')
+    text = re.sub(r"(?m)(?<=\.)prior_data\b|(?<=^    )prior_data(?=: Anno)", "known_anew", text)
+    title = 'title="Results known already",'
+    return text.replace(title, f'{title} word="prior_data",')
 
 
 def test_what_is_written_may_be_renamed_in_the_code(tmp_path):
@@ -251,12 +253,29 @@ def test_settings_come_back_from_the_log(folder):
     assert again == campaign.settings == Settings.from_mapping(given)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renamed(Settings):
+    """Where the budget was called `experiments` once."""
+
+    budget: Annotated[int, About("", Section.aim, 3, retired=("experiments",))]
+
+
 def test_a_retired_setting_is_read_by_its_old_word(monkeypatch):
-    monkeypatch.setattr("serendip.campaigns.log.wire.RETIRED_SETTINGS", {"experiments": "budget"})
+    monkeypatch.setattr("serendip.campaigns.log.wire.Settings", Renamed)
     old = CREATED.replace('"budget":3', '"experiments":3')
     assert decoded(old).settings == {"budget": 3}
     given = {"name": "a", "pool": "p.csv", "label": "y", "experiments": 4}
-    assert Settings.from_mapping(given).budget == 4
+    assert Renamed.from_mapping(given).budget == 4
+
+
+def test_a_renamed_field_keeps_its_word():
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Costly(Settings):
+        money: Annotated[int, About("", Section.aim, 3, word="coins")] = 7
+
+    made = Costly.from_mapping({"name": "a", "pool": "p", "label": "y", "budget": 1, "coins": 5})
+    assert made.money == made.as_json()["coins"] == Costly.from_log(made.as_json()).money == 5
+    assert "money" not in made.as_json()
 
 
 def test_new_results_are_readable_by_the_release_before():

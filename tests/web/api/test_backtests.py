@@ -42,7 +42,7 @@ def events(client, id):
 
 def test_a_table_is_replayed_and_followed(client, table):
     body = {"table": table, "label": "y", "id": "code", "policies": ["ids", "random"], "budget": 6}
-    started = client.post(API, json={**body, "repeats": 3, "seed": 5})
+    started = client.post(API, json={**body, "repeats": 3, "seed": 5, "start": 2})
     assert started.status_code == 202
     id = started.json()["id"]
     assert started.headers["location"] == f"{API}/{id}"
@@ -55,7 +55,14 @@ def test_a_table_is_replayed_and_followed(client, table):
     assert client.get(f"{API}/{id}").json()["state"] == "done"
     made = client.get(f"{API}/{id}/result").json()
     direct = backtest(
-        labelled(), "y", budget=6, policies=["ids", "random"], id="code", repeats=3, seed=5
+        labelled(),
+        "y",
+        budget=6,
+        policies=["ids", "random"],
+        id="code",
+        repeats=3,
+        seed=5,
+        start=2,
     ).as_json()
     for policy in ("ids", "random"):
         assert made["policies"][policy]["regret"] == pytest.approx(

@@ -198,8 +198,8 @@ def settings_of(roles: Mapping[str, Role], frame: "pd.DataFrame") -> dict[str, A
         "id": by_role.get(Role.id),
         "label": by_role.get(Role.label),
         "smiles": by_role.get(Role.smiles),
-        "rows": by_role.get(Role.row),
-        "columns": by_role.get(Role.column),
+        "rows": (by_role[Role.row],) if matrix else (),
+        "columns": (by_role[Role.column],) if matrix else (),
         "ignore": () if matrix else tuple(n for n, role in roles.items() if role is Role.ignored),
         "nominal": tuple(n for n in numbers if roles.get(n) is Role.category),
     }

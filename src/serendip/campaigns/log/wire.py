@@ -1,9 +1,9 @@
 """How events and settings are written: words and schemas of their own, apart from the code.
 
 A store outlives the code that wrote it, so every word on the disk stands in a table here, beside
-the name it has in Python today. Renaming a class or a field changes the Python side of its table
-and nothing on the disk. What is stored is never rewritten: an event of an older schema is lifted,
-one schema at a time, when it is read.
+the name it has in Python today; those of settings stand at their fields. Renaming a class or a
+field changes the Python side of its table and nothing on the disk. What is stored is never
+rewritten: an event of an older schema is lifted, one schema at a time, when it is read.
 """
 
 import json
@@ -28,6 +28,8 @@ from serendip.campaigns.log.events import (
     Undone,
     Withdrawn,
 )
+from serendip.campaigns.spec import Settings
+from serendip.core.settings import described, todays
 from serendip.core.text import escaped
 
 SCHEMA = 2
@@ -119,36 +121,8 @@ EVENTS: Mapping[str, Form] = {
 
 _KINDS: Mapping[type, str] = {form.of: kind for kind, form in EVENTS.items()}
 
-SETTINGS: Mapping[str, str] = {
-    "name": "name",
-    "pool": "pool",
-    "label": "label",
-    "budget": "budget",
-    "id": "id",
-    "minimize": "minimize",
-    "range": "range",
-    "categories": "categories",
-    "binary": "binary",
-    "model": "model",
-    "policy": "policy",
-    "seed": "seed",
-    "batch": "batch",
-    "prior_data": "prior_data",
-    "smiles": "smiles",
-    "rows": "rows",
-    "columns": "columns",
-    "rank": "rank",
-    "edges": "edges",
-    "features": "features",
-    "ignore": "ignore",
-    "nominal": "nominal",
-    "missing": "missing",
-    "snapshot": "snapshot",
-}
-"""Every setting: in Python, and in logs, TOML files and the API."""
-
-RETIRED_SETTINGS: Mapping[str, str] = {}
-"""Settings that logs and TOML files may call by a word of the past: that word, today's word."""
+SETTINGS: Mapping[str, str] = {one.name: one.word for one in described(Settings)}
+"""Every setting: in Python, and in logs, TOML files and the API. The words stand at the fields."""
 
 
 def kind_of(event: Event) -> str:
@@ -209,14 +183,9 @@ def _showable(value: Any) -> Any:
     }
 
 
-def todays(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by the words of today; words that nobody knows stay as they are."""
-    return {RETIRED_SETTINGS.get(name, name): value for name, value in settings.items()}
-
-
 def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a log; one that this version of serendip does not know is refused, not dropped."""
-    found = todays(stored)
+    found = todays(Settings, stored)
     strange = sorted(found.keys() - set(SETTINGS.values()))
     if strange:
         raise _newer(f"the setting {strange[0]!r}")

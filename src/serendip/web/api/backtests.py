@@ -3,13 +3,17 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter, File, Path, Response, UploadFile
+from fastapi import APIRouter, File, Response, UploadFile
+from fastapi import Path as PathPart
 from fastapi.responses import StreamingResponse
 
+from serendip.core.errors import InvalidInput
+from serendip.simulate.backtests.settings import BacktestSettings
 from serendip.web.api import models
-from serendip.web.api.parts import TheCampaigns, TheJobs
+from serendip.web.api.parts import TheCampaigns, TheJobs, settings_of
 from serendip.web.api.strict import StrictRoute
 from serendip.web.server.jobs import Job
 from serendip.web.server.problems import Refused
@@ -17,9 +21,7 @@ from serendip.web.server.replays import Replay
 
 router = APIRouter(tags=["backtests"], route_class=StrictRoute)
 
-JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Of a backtest.")]
-
-_LISTS = ("policies", "features", "ignore", "nominal", "categories")
+JobId = Annotated[str, PathPart(pattern=r"^[0-9a-f]{16}$", description="Of a backtest.")]
 
 _BEAT = 15.0
 """Seconds after which a silent stream says that it is alive."""
@@ -46,17 +48,16 @@ async def start(
     service: TheCampaigns, jobs: TheJobs, body: models.NewBacktest, response: Response
 ) -> models.BacktestAnswer:
     """Starts a backtest; follow it at the address in Location."""
-    given = body.model_dump(exclude={"table", "edges", "range", *_LISTS})
-    lists: dict[str, Any] = {name: tuple(getattr(body, name)) for name in _LISTS}
-    replay = Replay(
-        **given,
-        table=None if body.table is None else service.kept(body.table),
-        edges=None if body.edges is None else service.kept(body.edges),
-        range=None if body.range is None else (body.range[0], body.range[1]),
-        **lists,
-    )
-    if replay.campaign is not None:
-        await service.read(replay.campaign)  # refuses one that is not there
+    given = settings_of(BacktestSettings, service, body)
+    source: Path | str
+    if body.campaign is not None and body.table is None:
+        source = body.campaign
+        given["label"] = (await service.read(source)).settings.label
+    elif body.table is not None and body.campaign is None:
+        source = service.kept(body.table)
+    else:
+        raise InvalidInput("A backtest replays either a table or a campaign; name one of them.")
+    replay = Replay(BacktestSettings.from_mapping(given), source)
     job = jobs.backtest(replay)
     response.headers["Location"] = f"/api/v1/backtests/{job.id}"
     return _answer(job)

@@ -3,20 +3,24 @@
 import asyncio
 import io
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 
+from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
 from serendip.core.text import checked_text
 from serendip.web.api import models
+from serendip.web.api.kinds import Cell
 from serendip.web.api.parts import (
     CampaignName,
     Limit,
     Offset,
     TheCampaigns,
     page_of,
+    settings_of,
     status_model,
 )
 from serendip.web.api.strict import StrictRoute
@@ -42,30 +46,24 @@ async def begin(
     """Begins a campaign on the rows of the request, or on a table sent in before."""
     if (body.rows is None) == (body.table is None):
         raise InvalidInput("A campaign needs its candidates: give either rows or table.")
-    table = body.table or await _kept_rows(service, body)
-    given: dict[str, Any] = body.model_dump(
-        exclude={"rows", "table", "who", "rows_column", "columns_column", "edges", "prior_data"},
-        exclude_none=True,
-    )
-    given |= {"pool": service.kept(table), "rows": body.rows_column, "columns": body.columns_column}
-    for name, id in (("edges", body.edges), ("prior_data", body.prior_data)):
-        if id is not None:
-            given[name] = service.kept(id)
+    given = settings_of(Settings, service, body, models.RENAMED)
+    table = body.table or await _kept_rows(service, body.rows or [], given)
+    given["pool"] = service.kept(table)
     made = await service.create(given, who=body.who)
     response.headers["Location"] = f"/api/v1/campaigns/{quote(made.name)}"
     return status_model(made)
 
 
-async def _kept_rows(service: Campaigns, body: models.NewCampaign) -> str:
+async def _kept_rows(
+    service: Campaigns, rows: list[dict[str, Cell]], given: Mapping[str, Any]
+) -> str:
     """The rows as a table that is kept, so that the campaign can be opened again."""
-    assert body.rows is not None  # the caller looked
-    rows = body.rows
 
     def written() -> bytes:
         import pandas as pd
 
         names = list(dict.fromkeys(name for row in rows for name in row))
-        named = {body.id, body.rows_column, body.columns_column}
+        named = {given.get("id"), *given.get("rows", ()), *given.get("columns", ())}
         columns = {name: [row.get(name) for row in rows] for name in names}
         table = pd.DataFrame(
             {name: (_names if name in named else _column)(name, columns[name]) for name in names}
@@ -77,7 +75,7 @@ async def _kept_rows(service: Campaigns, body: models.NewCampaign) -> str:
     return await service.keep("rows.parquet", await asyncio.to_thread(written))
 
 
-def _names(column: str, cells: list[models.Cell]) -> list[str | None]:
+def _names(column: str, cells: list[Cell]) -> list[str | None]:
     """Texts, exactly as they were sent; of numbers only the whole ones are certain."""
     names: list[str | None] = []
     for row, cell in enumerate(cells, start=2):
@@ -96,7 +94,7 @@ def _checked(column: str, row: int, cell: str | None) -> str | None:
     return cell and checked_text(f"Column {column!r}, row {row},", cell)
 
 
-def _column(column: str, cells: list[models.Cell]) -> Any:
+def _column(column: str, cells: list[Cell]) -> Any:
     """Numbers where all are numbers, else text."""
     there = [cell for cell in cells if cell is not None and cell != ""]
     if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there):

@@ -6,56 +6,31 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    StringConstraints,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
-    field_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from serendip.campaigns.spec import Settings
+from serendip.simulate.backtests.settings import BacktestSettings
+from serendip.web.api.kinds import (
+    Body,
+    Cell,
+    Column,
+    Columns,
+    Finite,
+    Item,
+    Name,
+    TableId,
+    Who,
+    Whole,
+    Word,
+)
+from serendip.web.api.setting_fields import with_settings
+
 MOST_ROWS = 20_000
 """Rows of a table that may come as JSON; larger ones are sent in as files."""
-
-_PLAIN = r"^[^\x00-\x1f\x7f]+$"
-
-Name = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f/]+$"),
-    Field(description="The name of a campaign."),
-]
-Column = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_PLAIN)]
-Item = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=500, pattern=_PLAIN),
-    Field(description="A candidate, by its id."),
-]
-TableId = Annotated[
-    str,
-    StringConstraints(pattern=r"^[0-9a-f]{32}$"),
-    Field(description="A table that was sent in with POST /tables."),
-]
-Who = Annotated[
-    str | None,
-    StringConstraints(min_length=1, max_length=80, pattern=_PLAIN),
-    Field(default=None, description="Who does it, for the log; by default who runs the server."),
-]
-Whole = Annotated[int, Field(ge=1, le=1_000_000)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Cell = str | bool | int | Finite | None
-Word = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_PLAIN)]
-
-
-class Body(BaseModel):
-    """A request: what it does not know it refuses, and texts are no numbers or truth values."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, str_strip_whitespace=False)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _whole(cls, value: object) -> object:
-        """8.0 is as whole a number as 8."""
-        return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _one_label(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
@@ -73,12 +48,18 @@ def _one_label(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
 Label = Annotated[bool | Finite | Word, WrapValidator(_one_label)]
 
 
+RENAMED = {"rows": "rows_column", "columns": "columns_column"}
+"""Settings of a campaign whose words mean something else in a request."""
+
+
+@with_settings(
+    Settings,
+    names=RENAMED,
+    types={"name": Name, "rows": Columns, "columns": Columns},
+)
 class NewCampaign(Body):
     """A campaign to begin: its candidates as `rows` or as a `table` sent in before."""
 
-    name: Name
-    label: Column = Field(description="The column of the results; it may be new.")
-    budget: Whole = Field(description="Experiments there is money for.")
     table: TableId | None = None
     rows: list[dict[Column, Cell]] | None = Field(
         default=None,
@@ -86,33 +67,6 @@ class NewCampaign(Body):
         max_length=MOST_ROWS,
         description="One candidate a row, by the names of the columns.",
     )
-    id: Column | None = Field(default=None, description="The column that names the candidates.")
-    minimize: bool = False
-    range: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="The smallest and the largest label there can be."
-    )
-    categories: list[Word] | None = Field(
-        default=None, max_length=100, description="Labels in words, worst first."
-    )
-    binary: bool = False
-    model: Word | None = None
-    policy: Word | None = None
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
-    batch: Whole | None = None
-    prior_data: TableId | None = None
-    edges: TableId | None = None
-    smiles: Column | None = None
-    rows_column: Column | None = Field(default=None, description="Low rank: column of the rows.")
-    columns_column: Column | None = Field(
-        default=None, description="Low rank: column of the columns."
-    )
-    rank: Annotated[int, Field(ge=1, le=100)] | None = None
-    features: list[Column] | None = Field(default=None, max_length=5000)
-    ignore: list[Column] | None = Field(default=None, max_length=5000)
-    nominal: list[Column] | None = Field(
-        default=None, max_length=5000, description="Columns of numbers that are names."
-    )
-    missing: Annotated[str, StringConstraints(pattern="^(error|impute)$")] | None = None
     who: Who
 
 
@@ -293,36 +247,14 @@ class TableAnswer(BaseModel):
     columns: list[str]
 
 
+@with_settings(
+    BacktestSettings, types={"rows": Columns, "columns": Columns}, optional=frozenset({"label"})
+)
 class NewBacktest(Body):
     """A backtest of a table that is labelled, or of a campaign's own labels."""
 
     table: TableId | None = None
     campaign: Name | None = None
-    label: Column | None = Field(default=None, description="Of a table: the column of the labels.")
-    budget: Whole | None = None
-    policies: list[Word] = Field(default=[], max_length=20)
-    model: Word | None = None
-    id: Column | None = None
-    features: list[Column] = Field(default=[], max_length=5000)
-    ignore: list[Column] = Field(default=[], max_length=5000)
-    nominal: list[Column] = Field(default=[], max_length=5000)
-    missing: Annotated[str, StringConstraints(pattern="^(error|impute)$")] = "error"
-    rows: Column | None = None
-    columns: Column | None = None
-    rank: Annotated[int, Field(ge=1, le=100)] | None = None
-    edges: TableId | None = None
-    batch: Whole = 1
-    repeats: Annotated[int, Field(ge=1, le=100)] = 5
-    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
-    minimize: bool = False
-    range: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="Of a table: the smallest and largest label possible."
-    )
-    categories: list[Word] = Field(
-        default=[], max_length=100, description="Of a table: labels in words, worst first."
-    )
-    binary: bool = Field(default=False, description="Of a table: every label is 0 or 1.")
-    hit: Finite | None = None
 
 
 class BacktestAnswer(BaseModel):

@@ -1,13 +1,16 @@
 """What the routers share: the services, keys, pages of tables."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header, Query, Request
 from fastapi import Path as PathPart
+from pydantic import BaseModel
 
 from serendip.campaigns.output.cells import plain_value, records
 from serendip.campaigns.output.exports import Status as Figures
+from serendip.core.settings import Kind, Where, offered
 from serendip.web.api import models
 from serendip.web.server.jobs import Jobs
 from serendip.web.server.service import Campaigns
@@ -70,3 +73,27 @@ def page_of(table: "pd.DataFrame", offset: int, limit: int) -> models.Page:
 def finite(value: Any) -> Any:
     """A number as JSON holds it."""
     return plain_value(value)
+
+
+def settings_of(
+    owner: type, service: Campaigns, body: BaseModel, names: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The settings in a request by their words, with paths for the tables that were sent in.
+
+    Args:
+        owner: The class of the settings.
+        service: Which keeps the tables.
+        body: The request.
+        names: Settings that have another name in the request.
+    """
+    sent, given = body.model_dump(exclude_none=True), {}
+    for one in offered(owner, Where.api):
+        value = sent.get((names or {}).get(one.word, one.word))
+        if value is None:
+            continue
+        if one.kind is Kind.file:
+            value = service.kept(value)
+        elif one.kind is Kind.several and isinstance(value, str):
+            value = [value]
+        given[one.word] = value
+    return given

@@ -20,8 +20,9 @@ from serendip.models.registry import Input, takes
 from serendip.policies.registry import POLICIES
 from serendip.policies.registry import REGISTRY as PLAYERS
 from serendip.web.figures.backtest import backtest_figure
-from serendip.web.pages.backtest_form import replay_of_campaign, replay_of_table
-from serendip.web.pages.beginning_form import Beginning, form_of
+from serendip.web.pages.backtest_form import campaign_fields, replay_of_campaign, replay_of_table
+from serendip.web.pages.beginning_form import Beginning, form_of, tables_sent
+from serendip.web.pages.setting_form import first_values, sent_values
 from serendip.web.pages.templating import render
 from serendip.web.pages.wording import said
 from serendip.web.server.jobs import Job, Jobs
@@ -77,7 +78,8 @@ async def run(request: Request, upload: str) -> Response:
     path, form = campaigns.kept(upload), await form_of(campaigns.tables, upload, dict(sent), True)
     policies = [str(one) for one in sent.getlist("policy")]
     try:
-        replay = replay_of_table(form, path, policies)
+        others = await tables_sent(campaigns, form, dict(sent))
+        replay = replay_of_table(form, path, others, policies)
         if replay is not None:
             job = request.app.state.jobs.backtest(replay)
             return RedirectResponse(f"/backtests/{job.id}", status_code=303)
@@ -97,7 +99,7 @@ async def run_campaign(request: Request, name: str) -> Response:
     """Starts the backtest of a campaign's own labels."""
     sent = await request.form()
     policies = [str(one) for one in sent.getlist("policy")]
-    values = {key: str(one) for key, one in sent.items() if isinstance(one, str)}
+    values = sent_values(campaign_fields(), sent)
     reading = await request.app.state.campaigns.read(name)
     errors: dict[str, str] = {}
     try:
@@ -171,7 +173,8 @@ def _form(
         "form": form,
         "words": _WORDS,
         "checked_by": f"/backtest/{upload}/check",
-        "models": [one for one in MODELS.titles() if takes(one) is not Input.graph],
+        "fields": form.fields,
+        "without": [],
         "policies": PLAYERS.titles(),
         "wanted": policies or [name for name, entry in POLICIES.items() if entry.first],
     }
@@ -188,16 +191,17 @@ async def _campaign_page(
 ) -> HTMLResponse:
     reading = await request.app.state.campaigns.read(name)
     n_labels = len(reading.state.results) + len(reading.state.known)
-    filled = {"budget": str(max(1, n_labels // 3)), "repeats": "5", "batch": "1", "model": ""}
+    fields = campaign_fields()
     context = {
         "section": "campaigns",
         "reading": reading,
         "n_labels": n_labels,
-        "values": {**filled, **values},
+        "fields": fields,
+        "values": {**first_values(fields), **values},
         "errors": errors,
-        "models": [one for one in MODELS.titles() if takes(one) is Input.features],
         "policies": PLAYERS.titles(),
         "wanted": policies or [name for name, entry in POLICIES.items() if entry.first],
+        "without": [one for one in MODELS.titles() if takes(one) is not Input.features],
         "jobs": [one for one in request.app.state.jobs.all() if one.campaign == name],
     }
     return render(request, "campaign_backtest.html", context, status)

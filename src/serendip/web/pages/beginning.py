@@ -1,26 +1,20 @@
 """New campaign: a file is dropped, its columns are looked at and corrected, and off it goes."""
 
 from importlib.resources import files
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from serendip.campaigns.intake.preview import WORDS
 from serendip.core.errors import SerendipError
-from serendip.models.registry import REGISTRY as MODELS
-from serendip.policies.registry import REGISTRY as POLICIES
-from serendip.web.pages.beginning_form import Beginning, form_of
+from serendip.web.pages.beginning_form import Beginning, form_of, tables_sent
 from serendip.web.pages.templating import at, render, who_is
 from serendip.web.pages.wording import said
 from serendip.web.server.security import csrf_checked
 from serendip.web.server.service import Campaigns
 
 router = APIRouter(include_in_schema=False)
-
-_TABLES = ("edges", "prior_data")
-"""Files that may be sent in besides the pool."""
 
 
 @router.get("/new")
@@ -73,7 +67,7 @@ async def begin(request: Request, upload: str) -> Response:
     path = campaigns.kept(upload)
     given = dict(await request.form())
     form = await form_of(campaigns.tables, upload, given)
-    others = await _others(campaigns, form, given)
+    others = await tables_sent(campaigns, form, given)
     settings = form.settings(path, others)
     if not form.errors and not form.misfits:
         try:
@@ -82,22 +76,6 @@ async def begin(request: Request, upload: str) -> Response:
         except SerendipError as problem:
             form.refused(problem)
     return _page(request, "new_columns.html", upload, form, 422)
-
-
-async def _others(campaigns: Campaigns, form: Beginning, given: dict[str, Any]) -> dict[str, Path]:
-    """Edges and prior data: sent in now, or kept from an earlier try."""
-    found = {}
-    for name in _TABLES:
-        sent = given.get(f"{name}-file")
-        try:
-            if sent is not None and not isinstance(sent, str) and sent.filename:
-                form.values[name] = await campaigns.keep(sent.filename, sent)
-            if form.values[name]:
-                found[name] = campaigns.kept(form.values[name])
-        except SerendipError as problem:
-            form.values[name] = ""
-            form.errors[name] = said(problem)
-    return found
 
 
 def _page(
@@ -112,8 +90,6 @@ def _page(
             "form": form,
             "words": WORDS,
             "checked_by": f"/new/{upload}/check",
-            "models": MODELS.titles(),
-            "policies": POLICIES.titles(),
         },
         status,
     )

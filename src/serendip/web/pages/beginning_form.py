@@ -10,10 +10,20 @@ from typing import TYPE_CHECKING, Any
 from serendip.campaigns.errors import CampaignExists
 from serendip.campaigns.intake.misfits import Misfit, misfits
 from serendip.campaigns.intake.preview import ColumnGuess, Role, guessed_roles, settings_of
+from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput, SerendipError
 from serendip.core.labels import Binary, Continuous, Labels, Ordered
-from serendip.web.pages.numbers import decimal, whole
+from serendip.core.settings import Kind, Setting, described
+from serendip.simulate.backtests.settings import BacktestSettings
+from serendip.web.pages.numbers import decimal
+from serendip.web.pages.setting_form import (
+    first_values,
+    form_settings,
+    given_settings,
+    sent_values,
+)
 from serendip.web.pages.wording import said
+from serendip.web.server.service import Campaigns
 from serendip.web.server.tables import Tables
 
 if TYPE_CHECKING:
@@ -21,24 +31,8 @@ if TYPE_CHECKING:
 
 _FIRST_ROWS = 6
 _MOST_ROWS = 24
-_DEFAULTS = {
-    "label": "",
-    "better": "larger",
-    "kind": "number",
-    "low": "",
-    "high": "",
-    "words": "",
-    "budget": "",
-    "batch": "8",
-    "repeats": "5",
-    "missing": "",
-    "model": "",
-    "policy": "ids",
-    "seed": "0",
-    "rank": "2",
-    "edges": "",
-    "prior_data": "",
-}
+_OWN = {"label": "", "better": "larger", "kind": "number", "low": "", "high": "", "words": ""}
+"""Fields that are drawn in a template, as they are first shown."""
 
 
 @dataclass(slots=True)
@@ -64,11 +58,12 @@ class Beginning:
         roles = {one.name: one.role for one in guesses}
         if replayed:
             roles = {n: Role.ignored if r is Role.smiles else r for n, r in roles.items()}
-        values = {**_DEFAULTS, "name": _name_of(file)}
+        values = {**_OWN, "name": _name_of(file), "missing": ""}
         made = cls(file, frame, guesses, roles, values, replayed)
-        left = made.n_candidates if replayed else made.n_candidates - made.n_labelled
-        made.values["budget"] = str(max(1, min(40, left // 4)))
-        made.values |= {"batch": "1"} if replayed else {}
+        made.values |= first_values(made.fields)
+        if not replayed:
+            left = made.n_candidates - made.n_labelled
+            made.values["budget"] = str(max(1, min(40, left // 4)))
         return made
 
     @classmethod
@@ -77,8 +72,9 @@ class Beginning:
     ) -> "Beginning":
         """The form as it was sent."""
         made = cls.of(frame, file, replayed)
-        given = {name: form[name] for name in (*_DEFAULTS, "name") if name in form}
+        given = {name: form[name] for name in (*_OWN, "name") if name in form}
         made.values |= {name: one.strip() for name, one in given.items() if isinstance(one, str)}
+        made.values |= sent_values(made.fields, form)
         made.values["missing"] = "impute" if form.get("missing") else ""
         for place, name in enumerate(frame.columns):
             try:
@@ -86,6 +82,20 @@ class Beginning:
             except ValueError:
                 continue
         return made
+
+    @property
+    def told(self) -> Mapping[str, Setting]:
+        """What is told of each setting."""
+        return {one.word: one for one in described(self._owner)}
+
+    @property
+    def fields(self) -> tuple[Setting, ...]:
+        """The settings that have a field of their own."""
+        return form_settings(self._owner)
+
+    @property
+    def _owner(self) -> type:
+        return BacktestSettings if self.replayed else Settings
 
     @property
     def n_candidates(self) -> int:
@@ -189,31 +199,21 @@ class Beginning:
                 f"The table has a column {found['label']!r}; make Result its role, "
                 "or choose another name."
             )
-        self.put_whole(found)
+        found |= given_settings(self.fields, self.values, self.errors)
         left = self.n_candidates - self.n_labelled
         if "budget" not in self.errors and found.get("budget", 0) > left:
             self.errors["budget"] = (
                 f"There are {left:,} candidates without a result; make it {left:,} or fewer."
             )
         self.put_kind(found)
-        found |= {
-            "minimize": self.values["better"] == "smaller",
-            "missing": self.values["missing"] or "error",
-            "model": self.values["model"] or None,
-            "policy": self.values["policy"] or None,
-            **{name: str(path) for name, path in others.items()},
-        }
+        found |= {name: str(path) for name, path in others.items()}
         return {name: one for name, one in found.items() if one not in (None, ())}
 
     def put_kind(self, found: dict[str, Any]) -> None:
-        """Adds what was said of the results."""
+        """Adds what was said of the results, and of empty cells."""
         self._put(found, "range", self._kind)
-
-    def put_whole(self, found: dict[str, Any]) -> None:
-        """Adds the whole numbers."""
-        for name, least in (("budget", 1), ("batch", 1), ("seed", 0), ("rank", 1)):
-            written = self.values[name]
-            self._put(found, name, lambda given=written, least=least: whole(given, least))
+        found["minimize"] = self.values["better"] == "smaller"
+        found["missing"] = self.values["missing"] or None
 
     def _named(self) -> str:
         if not self.values["name"]:
@@ -276,3 +276,21 @@ async def form_of(
     cells = await tables.frame(upload, names, form.named(Role.label))
     await asyncio.to_thread(form.check_cells, cells)
     return form
+
+
+async def tables_sent(
+    campaigns: Campaigns, form: Beginning, given: Mapping[str, Any]
+) -> dict[str, Path]:
+    """Tables besides the pool by their settings: sent in now, or kept from an earlier try."""
+    found = {}
+    for name in (one.word for one in form.fields if one.kind is Kind.file):
+        sent = given.get(f"{name}-file")
+        try:
+            if sent is not None and not isinstance(sent, str) and sent.filename:
+                form.values[name] = await campaigns.keep(sent.filename, sent)
+            if form.values[name]:
+                found[name] = campaigns.kept(form.values[name])
+        except SerendipError as problem:
+            form.values[name] = ""
+            form.errors[name] = said(problem)
+    return found

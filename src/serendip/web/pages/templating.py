@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from serendip.campaigns.analysis.view import percent, shown
 from serendip.campaigns.deeds import acting
+from serendip.core.settings import Kind, Section
 from serendip.web.pages.assets import asset
 from serendip.web.server.security import csrf_field, csrf_token
 
@@ -37,6 +38,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"asset": asset, "at": at, "csrf_field": csrf_field, "csrf_token": csrf_token}
+    made.globals |= {"Kind": Kind, "Section": Section}
     made.filters |= {
         "shown": lambda value: "–" if value is None else shown(float(value)),
         "total": lambda value: "–" if value is None else total(float(value)),

@@ -11,13 +11,12 @@ from serendip.core.labels import Ordered
 from serendip.core.registry import is_path
 from serendip.models.registry import REGISTRY as MODELS
 from serendip.policies.registry import REGISTRY as POLICIES
-from serendip.problems.label_kinds import LabelKind
+from serendip.simulate.backtests.settings import BacktestSettings
 from serendip.web.server.lanes import report
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from serendip.problems.framing import Columns
     from serendip.simulate.backtests.backtest import Backtest
 
 _FEWEST = 5
@@ -26,64 +25,32 @@ _FEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What is to be replayed, and how; the fields are those of `serendip backtest`."""
+    """What is to be replayed, and how."""
 
-    label: str | None = None
-    """The column of the labels; that of the campaign, where one is replayed."""
-    table: Path | None = None
-    campaign: str | None = None
-    budget: int | None = None
-    policies: tuple[str, ...] = ()
-    """Empty for all that fit the model."""
-    model: str | None = None
-    """Linear, or that of the campaign."""
-    id: str | None = None
-    features: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    nominal: tuple[str, ...] = ()
-    """Columns of numbers that are names."""
-    missing: str = "error"
-    rows: str | None = None
-    columns: str | None = None
-    rank: int | None = None
-    edges: Path | None = None
-    batch: int = 1
-    repeats: int = 5
-    seed: int = 0
-    minimize: bool = False
-    range: tuple[float, float] | None = None
-    """The smallest and the largest label of a table that there can be."""
-    categories: tuple[str, ...] = ()
-    """Labels of a table in words, worst first."""
-    binary: bool = False
-    """Whether every label of a table is 0 or 1."""
-    hit: float | None = None
+    settings: BacktestSettings
+    source: Path | str
+    """The table, or the name of a campaign."""
 
     def __post_init__(self) -> None:
-        if (self.table is None) == (self.campaign is None):
-            raise InvalidInput("A backtest replays either a table or a campaign; name one of them.")
-        if self.table is not None and self.label is None:
-            raise InvalidInput("A backtest of a table needs label, the column of the labels.")
         # Nothing that is sent in names code to run.
-        if self.model is not None and is_path(self.model):
-            MODELS.check(self.model)
-        for name in filter(is_path, self.policies):
+        if is_path(self.settings.model):
+            MODELS.check(self.settings.model)
+        for name in filter(is_path, self.settings.policies):
             POLICIES.check(name)
-        declared = self.kind.declared  # refuses what does not go together
-        if self.campaign is not None and declared:
+        if self.campaign is not None and self.settings.label_kind.declared:
             raise InvalidInput(
                 "A campaign has said what its labels are; leave range, categories and binary out."
             )
 
     @property
-    def kind(self) -> LabelKind:
-        """What was said of the labels."""
-        return LabelKind(self.minimize, self.range, self.categories, self.binary)
+    def campaign(self) -> str | None:
+        """Whose own labels are replayed, if not those of a table."""
+        return self.source if isinstance(self.source, str) else None
 
     @property
     def title(self) -> str:
         """What is replayed, in words."""
-        return self.campaign if self.campaign is not None else self.table.name if self.table else ""
+        return self.source if isinstance(self.source, str) else self.source.name
 
 
 def run(store: str, replay: Replay) -> dict[str, Any]:
@@ -93,30 +60,15 @@ def run(store: str, replay: Replay) -> dict[str, Any]:
     from serendip.tables import read_table
 
     report((0, 0))
-    if replay.table is not None:
-        label, id, kind, columns = replay.label, replay.id, replay.kind, _columns(replay)
-        frame = read_table(replay.table, names=(id, *columns.names), labels=(label,))
+    given = replay.settings
+    if isinstance(replay.source, Path):
+        label, names = given.label, (given.id, *given.name_columns)
+        frame = read_table(replay.source, names=names, labels=(label,))
+        arguments = given.arguments()
     else:
-        frame, label, id, kind, columns = _own_labels(store, replay)
-    assert label is not None  # checked when the replay was made
-    result = backtest(
-        frame,
-        label,
-        budget=replay.budget,
-        policies=replay.policies or None,
-        columns=columns,
-        id=id,
-        batch=replay.batch,
-        repeats=replay.repeats,
-        seed=replay.seed,
-        minimize=replay.minimize or kind.minimize,
-        range=kind.range,
-        categories=kind.categories,
-        binary=kind.binary,
-        hit=replay.hit,
-        jobs=max(1, n_cores() - 1),
-        progress=_tell,
-    )
+        frame, label, arguments = _own_labels(store, replay)
+    jobs = max(1, n_cores() - 1)
+    result = backtest(frame, label, **arguments, jobs=jobs, progress=_tell)
     return {"title": replay.title, "label": label, **result.as_json(), "curves": _curves(result)}
 
 
@@ -124,26 +76,8 @@ def _tell(done: int, total: int) -> None:
     report((done, total))
 
 
-def _columns(replay: Replay) -> "Columns":
-    from serendip.problems.framing import Columns
-
-    return Columns(
-        model=replay.model or "",
-        features=replay.features or None,
-        ignore=replay.ignore,
-        nominal=replay.nominal,
-        missing="impute" if replay.missing == "impute" else "error",
-        rows=replay.rows or (),
-        columns=replay.columns or (),
-        rank=replay.rank,
-        edges=replay.edges,
-    )
-
-
-def _own_labels(
-    store: str, replay: Replay
-) -> "tuple[pd.DataFrame, str, str | None, LabelKind, Columns]":
-    """The candidates of a campaign that have labels, and what its labels and columns are."""
+def _own_labels(store: str, replay: Replay) -> "tuple[pd.DataFrame, str, dict[str, Any]]":
+    """The candidates of a campaign that have labels, their column, and how they are replayed."""
     from serendip.web.server.work import current
 
     assert replay.campaign is not None  # one of the two is there
@@ -169,8 +103,15 @@ def _own_labels(
     kind, values = settings.label_kind, list(labels.values())
     in_words = isinstance(kind.labels, Ordered)
     frame[settings.label] = [kind.labels.decode(one) for one in values] if in_words else values
-    columns = settings.frame_columns(replay.model)
-    return frame, settings.label, settings.id, kind, columns
+    columns = settings.frame_columns(replay.settings.model or None)
+    said = {
+        "id": settings.id,
+        "minimize": replay.settings.minimize or kind.minimize,
+        "range": kind.range,
+        "categories": kind.categories,
+        "binary": kind.binary,
+    }
+    return frame, settings.label, {**replay.settings.arguments(columns), **said}
 
 
 def _curves(result: "Backtest") -> dict[str, Any]:

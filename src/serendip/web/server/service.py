@@ -24,8 +24,10 @@ from serendip.campaigns.output.exports import (
     result_table,
     status_of,
 )
+from serendip.campaigns.spec import Settings
 from serendip.campaigns.undoing import taken_back
 from serendip.core.naming import known
+from serendip.core.settings import Kind, described
 from serendip.web.server import work
 from serendip.web.server.answers import Proposed, Reading, Told, Undone
 from serendip.web.server.lanes import Ended
@@ -44,7 +46,7 @@ T = TypeVar("T")
 _FEW = 100
 """Results that are checked along with those of others."""
 
-_FILES = ("pool", "edges", "prior_data")
+_FILES = [one.word for one in described(Settings) if one.kind is Kind.file]
 
 
 class Campaigns:
