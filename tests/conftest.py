@@ -29,6 +29,7 @@ SLOW = (
     "simulate/backtests/test_backtest.py",
     "simulate/backtests/test_backtests_as_campaigns.py",
     "test_docs.py",
+    "test_own_packages.py",
     "compute/test_guards.py",
     "test_skips.py",
     "web/api/test_api.py",

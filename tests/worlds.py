@@ -134,7 +134,7 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
         logistic_world(40, 4, stream(10, "classifier")),
         EstimatorModel(LogisticRegression(), 4, n_refits=10),
     ),
-    lambda: Problem("own", linear_world(40, 4, 0.3, stream(3, "linear")), Planes(4, 0.3**0.5)),
+    lambda: Problem("own", linear_world(40, 4, 0.3, stream(3, "linear")), Planes(4)),
     *_neural(),
     lambda: _finite(Bernoulli()),
     lambda: _finite(Gaussian(0.1)),

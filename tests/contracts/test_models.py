@@ -146,7 +146,7 @@ def test_a_label_to_come_leaves_means_as_they_are_on_average(state):
 
 _ANY_UNIT = (
     "linear-unknown", "sparse-unknown", "matrix", "graph-unknown", "gp", "forest", "auto",
-    "estimator", "neural",
+    "estimator", "neural", "own",
 )  # fmt: skip
 
 

@@ -1,27 +1,50 @@
 """A model that has only values, against one that has closed forms for the same posterior."""
 
 import pickle
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 
-from outsider import Planes
 from serendip.core.data import Block, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Bernoulli, Gaussian
 from serendip.core.reductions.folds import everything
 from serendip.core.rng import stream
 from serendip.models.linear.model import LinearModel
-from serendip.models.sampled import ValueDraws
+from serendip.models.sampled import SampledPosterior, ValueDraws
 from worlds import PROBLEMS
 
 NOISE = 0.3
 
 
+def planes(x, theta):
+    return x @ theta
+
+
+@dataclass(frozen=True)
+class Planes:
+    """θ ~ N(0, I) and noise of a known size, as `LinearModel` has them, by draws alone."""
+
+    n_features: int
+    noise: float = 0.1
+
+    def posterior(self, seen, rng):
+        return SampledPosterior.of(self, seen, scales_known=True)
+
+    def draws(self, x, y, size, rng):
+        prior = rng.standard_normal((self.n_features, size))
+        missed = y[:, None] - x @ prior - self.noise * rng.standard_normal((len(y), size))
+        spread = x @ x.T + self.noise**2 * np.eye(len(y))
+        theta = prior + x.T @ np.linalg.solve(spread, missed)
+        return ValueDraws.equal(partial(planes, theta=theta), Gaussian(self.noise**2), size)
+
+
 @pytest.fixture(name="both", params=[0, 1, 12])
 def _both(request):
     """The same posterior, by its draws alone and exactly; the items left."""
-    seen, pool = PROBLEMS["own"].observed(request.param)
+    seen, pool = PROBLEMS["linear"].observed(request.param)
     own = Planes(4, NOISE**0.5).posterior(seen, stream(0, "fit"))
     return own, LinearModel(4, 1.0, NOISE).posterior(seen, stream(0, "fit")), everything(pool)
 
@@ -57,7 +80,7 @@ def test_labels_left_out_are_predicted(both):
 
 def test_labels_come_one_by_one_or_at_once(both):
     own, *_ = both
-    seen, _ = PROBLEMS["own"].observed(own.n_labels)
+    seen, _ = PROBLEMS["linear"].observed(own.n_labels)
     grown = Planes(4, NOISE**0.5).posterior((), stream(0, "fit"))
     for one in seen:
         grown = grown.update(one, stream(0, "update"))

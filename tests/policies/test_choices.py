@@ -126,8 +126,7 @@ def _held_back(problem):
 
 
 TOLD = (
-    "linear", "logistic", "sparse", "low-rank", "graph", "own", "finite-Bernoulli",
-    "finite-Gaussian",
+    "linear", "logistic", "sparse", "low-rank", "graph", "finite-Bernoulli", "finite-Gaussian",
 )  # fmt: skip
 
 

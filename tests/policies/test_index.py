@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from contracts.test_policies import POLICIES
-from outsider import EI
+from outsider import PI
 from serendip.core import protocols
 from serendip.core.errors import InvalidInput, MissingCapability, SerendipError
 from serendip.core.protocols import (
     Posterior,
     SupportsConfidence,
     SupportsDesign,
+    SupportsImprovement,
     SupportsInformation,
     SupportsLookahead,
     SupportsMoments,
@@ -55,6 +57,18 @@ def test_an_index_policy_takes_the_highest_score(name):
     assert mean[np.searchsorted(block.items, plain.item)] == pytest.approx(mean.max())
 
 
+def improvement(mean, deviation, best):
+    gap, width = mean - best, np.maximum(deviation, 1e-12)
+    return gap * norm.cdf(gap / width) + width * norm.pdf(gap / width)
+
+
+@dataclass(frozen=True)
+class EI:
+    def choose(self, posterior: SupportsImprovement, pool, remaining, rng):
+        best = max(posterior.labels, default=0.0)
+        return choose_by(pool, posterior.moments(), partial(improvement, best=best), rng)
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_expected_improvement_is_over_the_best_label_so_far(name):
     world, model = PROBLEMS[name].world, PROBLEMS[name].model
@@ -73,6 +87,17 @@ def test_expected_improvement_is_over_the_best_label_so_far(name):
     place = int(np.searchsorted(block.items, choice.item))
     assert expected[place] == pytest.approx(expected.max(), rel=1e-3)
     assert -choice.score == pytest.approx(expected.max(), rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["own", "gp", "forest"])
+def test_the_skeleton_of_the_guide_picks_who_most_likely_beats_the_best(name):
+    seen, pool = PROBLEMS[name].observed(5)
+    posterior = PROBLEMS[name].model.posterior(seen, stream(0, "fit"))
+    block = everything(pool)
+    mean, deviation = posterior.moments()(block)
+    chance = norm.sf(max(posterior.labels), mean, deviation)
+    choice = PI().choose(posterior, pool, 3, stream(0, "c"))
+    assert chance[np.searchsorted(block.items, choice.item)] == pytest.approx(chance.max())
 
 
 def test_it_plays_whole_campaigns():
