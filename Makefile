@@ -13,6 +13,9 @@ LOWEST := .venv-lowest
 
 # The fast tests: no browser, no chance, and no file that takes long (SLOW in tests/conftest.py).
 FAST := --ignore=tests/web/browser -m "not slow and not statistical and not reproduction and not stress"
+# $(call pytest,FOLDER): two processes on two cores, each with one thread, or those of BLAS and OpenMP
+# keep each other waiting: four times the work.
+pytest = OMP_NUM_THREADS=1 $(1)/pytest -n 2 --dist worksteal
 
 .PHONY: demo quick test lint types mypy unit statistical reproduction kernels kernels-quick check
 .PHONY: lowest benchmark figures pictures clean
@@ -21,7 +24,7 @@ demo: $(DEMO)/.ready
 	$(DEMO)/bin/serendip demo
 
 quick: lint mypy
-	$(BIN)/pytest -n 2 --dist worksteal $(FAST)
+	$(call pytest,$(BIN)) $(FAST)
 
 test: lint types unit reproduction kernels-quick
 
@@ -37,15 +40,15 @@ mypy: $(READY)
 	$(BIN)/mypy
 
 unit: $(READY)
-	$(BIN)/pytest -n 2 --dist worksteal -m "not statistical and not reproduction"
+	$(call pytest,$(BIN)) -m "not statistical and not reproduction"
 
 # Slow tests of chance, in a reduced form here; `make statistical` runs them in full, with the kill
 # and crowd tests of the store.
 reproduction: $(READY)
-	$(BIN)/pytest -n 2 --dist worksteal -m "statistical or reproduction"
+	$(call pytest,$(BIN)) -m "statistical or reproduction"
 
 statistical: $(READY)
-	SERENDIP_FULL=1 $(BIN)/pytest -n 2 --dist worksteal -m "statistical or reproduction or stress"
+	SERENDIP_FULL=1 $(call pytest,$(BIN)) -m "statistical or reproduction or stress"
 
 # The same choices under other kernels of BLAS and other instructions than this processor's own.
 kernels: $(READY)
@@ -56,8 +59,8 @@ kernels-quick: $(READY)
 
 # The lowest versions that pyproject.toml allows, on the fast tests and on what is typed.
 lowest: $(LOWEST)/.ready
-	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal $(FAST)
-	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal tests/cli tests/stores tests/test_docs.py
+	$(call pytest,$(LOWEST)/bin) $(FAST)
+	$(call pytest,$(LOWEST)/bin) tests/cli tests/stores tests/test_docs.py
 
 check: $(READY)
 	$(BIN)/serendip reproduce check

@@ -61,6 +61,7 @@ class Setting:
         told = {
             "OPENBLAS_CORETYPE": self.kernel,
             "NPY_DISABLE_CPU_FEATURES": " ".join(self.without),
+            "OMP_NUM_THREADS": "1",  # two processes share the cores
         }
         plain = {name: value for name, value in os.environ.items() if name not in told}
         return plain | {name: value for name, value in told.items() if value}

@@ -1,6 +1,7 @@
 """The Makefile where there is no suitable Python: one sentence that says what to do."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -88,6 +89,13 @@ def test_everything_is_tested_under_other_kernels_too():
     assert order == sorted(order)
     runs = [line.partition(" -m ")[2] for line in lines if "/pytest" in line]
     assert runs == ['"not statistical and not reproduction"', '"statistical or reproduction"']
+
+
+@pytest.mark.parametrize("target", ["quick", "test", "statistical", "lowest"])
+def test_two_processes_on_two_cores_have_one_thread_each(target):
+    runs = [line for line in dry(target) if "/pytest" in line]
+    assert runs
+    assert all(re.search(r"\bOMP_NUM_THREADS=1 \S+/pytest -n 2 ", line) for line in runs)
 
 
 def test_ci_tests_everything_and_the_lowest_versions():
