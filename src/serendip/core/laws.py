@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr
 
-from serendip.core.arrays import Floats, Ints
+from serendip.core.arrays import Floats
 from serendip.core.data import Block
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import Draws
@@ -53,20 +53,20 @@ class Law:
         scatter = np.sqrt(total - variance) * rng.standard_normal(len(self.values))
         row = self.covariance[place]
         move = row / total
-        return replace(
-            self,
-            values=self.values + np.outer(label - self.values[:, place] - scatter, move),
-            mean=self.mean + move * (label - self.mean[place]),
-            covariance=self.covariance - np.outer(row, move),
-        )
+        values = np.outer(label - self.values[:, place] - scatter, move)
+        values += self.values
+        covariance = np.outer(-row, move)
+        covariance += self.covariance
+        mean = self.mean + move * (label - self.mean[place])
+        return replace(self, values=values, mean=mean, covariance=covariance)
 
-    def only(self, places: Ints) -> Self:
-        """The law of some of the candidates."""
+    def without(self, place: int) -> Self:
+        """The law of the other candidates."""
         return replace(
             self,
-            values=self.values[:, places],
-            mean=self.mean[places],
-            covariance=self.covariance[np.ix_(places, places)],
+            values=np.delete(self.values, place, axis=1),
+            mean=np.delete(self.mean, place),
+            covariance=np.delete(np.delete(self.covariance, place, axis=0), place, axis=1),
         )
 
 

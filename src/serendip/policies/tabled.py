@@ -97,12 +97,12 @@ class Table:
     def told(self, item: int, label: float | None, rng: Generator) -> Self:
         """The table given a label, by default what each part expects; the item leaves it."""
         place = int(self.places(np.array([item]))[0])
-        others = np.delete(np.arange(len(self.items)), place)
         laws = tuple(
-            law.told(place, float(law.mean[place]) if label is None else label, rng).only(others)
+            law.told(place, float(law.mean[place]) if label is None else label, rng).without(place)
             for law in self.laws
         )
-        return replace(self, items=self.items[others], x=self.x[others], laws=laws)
+        items, x = np.delete(self.items, place), np.delete(self.x, place, axis=0)
+        return replace(self, items=items, x=x, laws=laws)
 
     def moments(self) -> tuple[Floats, Floats]:
         """(c,) mean and variance over the mixture."""

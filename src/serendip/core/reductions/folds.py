@@ -64,7 +64,7 @@ def contenders(pool: Pool, best: Leading | Optima) -> Contenders:
 
 
 @runtime_checkable
-class SupportsContended(Draws, Protocol):
+class SupportsContended(Protocol):
     """Draws whose values are held, so that who contends is seen at once."""
 
     def contended(self, pool: Pool, count: int) -> Contenders:
