@@ -138,6 +138,9 @@ def test_wide_draws_say_what_linear_draws_say(kind: type[np.floating]) -> None:
     np.testing.assert_allclose(got.regret, wanted.regret, rtol=1e-9)
     np.testing.assert_allclose(got.gain, wanted.gain, rtol=1e-9)
     np.testing.assert_allclose(got.mean, wanted.mean, rtol=1e-12)
+    (law,), (other,) = ours.laws(block), plain.laws(block)
+    np.testing.assert_allclose(law.covariance, other.covariance, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(law.values, other.values, rtol=1e-9)
     best = optima(pool, plain)
     np.testing.assert_array_equal(ours.summary(best)(block).gain, plain.summary(best)(block).gain)
 

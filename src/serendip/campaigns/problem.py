@@ -20,7 +20,6 @@ from serendip.core.protocols import Model, Policy, Pool, Posterior
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.models.registry import REGISTRY as MODELS
-from serendip.policies.batch import pretended
 from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import Executor, ShardedPool
@@ -162,7 +161,7 @@ class Problem:
     def choices(
         self, state: State, posterior: Posterior, count: int, retry_failed: bool = False
     ) -> tuple[Choice, ...]:
-        """What to propose next; pending candidates are pretended to show what is expected of them.
+        """What to propose next; pending candidates will show what is expected of them.
 
         The same log gives the same choices: the streams are addressed by seed and version.
 
@@ -174,15 +173,9 @@ class Problem:
         """
         pool = self.pool(self.taken(state, retry_failed))
         seed, version = self.settings.seed, state.version
-        if state.pending:
-            # All at once: with scales given, an expected label changes no mean of the others.
-            places = [self.candidates.places[item] for item in state.pending]
-            with one_blas_thread():
-                guesses = [pretended(posterior, pool, place) for place in places]
-                posterior = self.model.posterior(
-                    [*self._seen(state), *guesses], stream(seed, Purpose.PRETEND, version)
-                )
-        return suggest(posterior, pool, self.policy, state.free, _Streams(seed, version), count)
+        places = [self.candidates.places[item] for item in state.pending]
+        streams = _Streams(seed, version)
+        return suggest(posterior, pool, self.policy, state.free, streams, count, places)
 
     def available(self, state: State, retry_failed: bool = False) -> int:
         """How many candidates can be proposed."""

@@ -192,6 +192,16 @@ class SupportsDesign(Posterior, Protocol):
 
 
 @runtime_checkable
+class SupportsNeighbours(Posterior, Protocol):
+    """Whose labels come with those of others, so that values alone do not say what one tells."""
+
+    @property
+    def closed(self) -> Any:
+        """(n, n) whose labels the label of each candidate comes with, its own included."""
+        ...
+
+
+@runtime_checkable
 class SupportsInformation(Posterior, Protocol):
     """What exact IDS needs: a finite set of parameters, each with its mass."""
 
@@ -254,6 +264,17 @@ class Policy(Protocol[P_contra]):
 
     def choose(self, posterior: P_contra, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """One candidate of the pool, with `remaining` labels still to buy (this one included)."""
+        ...
+
+
+@runtime_checkable
+class BatchPolicy(Policy[P_contra], Protocol[P_contra]):
+    """A rule that minds how late a label comes."""
+
+    def choose_in_batch(
+        self, posterior: P_contra, pool: Pool, remaining: int, later: int, rng: Generator
+    ) -> Choice:
+        """As `choose`, where only the last `later` labels are bought with this one known."""
         ...
 
 

@@ -21,6 +21,7 @@ from serendip.core.data import (
     settled,
 )
 from serendip.core.groups import Groups
+from serendip.core.laws import Law
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn, Draws
 from serendip.models.fitting import check_width, places
@@ -35,7 +36,6 @@ from serendip.models.linear_forms import (
     thin,
     working_type,
 )
-from serendip.models.linear_forms import gaussian_shortfall as gaussian_shortfall
 
 _SINGULAR = 1e-10
 """Directions of Σ that are smaller than this beside the largest have no part in f_(k)."""
@@ -172,6 +172,13 @@ class LinearDraws:
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """v(x) = xᵀLx with L = Σ_a p_a (μ_a − μ)(μ_a − μ)ᵀ, built once per step."""
         return linear_summary(self.theta, self.likelihood, best)
+
+    def laws(self, block: Block) -> tuple[Law, ...]:
+        """xᵀμ and xᵀΣx′."""
+        x = np.asarray(block.x, dtype=np.float64)
+        values = np.ascontiguousarray(self.values(Block(block.items, x)).T)
+        covariance = x @ self.covariance @ x.T
+        return (Law(1.0, self.weights, values, x @ self.mean, covariance, self.likelihood),)
 
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """g(x) = Σ_x′ w(x′) (xᵀΣx′ − βxᵀc)² / Var(Y_x), c = Cov(θ, f_(k)), Δ(x) by two moments.

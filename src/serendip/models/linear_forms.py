@@ -3,29 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from serendip.core.arrays import Array, Floats
 from serendip.core.bounds.ellipsoid import Ellipsoid
 from serendip.core.bounds.screening import Sight
 from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff, settled
 from serendip.core.groups import Groups
+from serendip.core.laws import gaussian_shortfall
 from serendip.core.likelihood import Gaussian, Likelihood
 
 _ROWS = 2048
 """Contenders held in float64 at once."""
-
-
-def gaussian_shortfall(mean: Floats, variance: Floats) -> Floats:
-    """E[D₊] of D ~ N(mean, variance): what f(x) is expected to fall short of the threshold.
-
-    Two moments of D are known far better from M draws than the mean of its positive part, which
-    for promising candidates rests on the few draws where D is positive.
-    """
-    deviation = np.sqrt(np.clip(variance, 1e-60, None))
-    level = mean / deviation
-    density = np.exp(-0.5 * level**2) / np.sqrt(2.0 * np.pi)
-    return np.asarray(np.clip(deviation * density + mean * ndtr(level), 0.0, None))
 
 
 def thin(root: Floats) -> Floats:

@@ -13,13 +13,13 @@ import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import LEVEL_DISCOUNT, Block, Contenders, Optima, Summary, Tradeoff, settled
+from serendip.core.laws import Law, gaussian_shortfall
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
 from serendip.models.condensed import Condensed
 from serendip.models.draws import LinearDraws
 from serendip.models.fitting import check_width
 from serendip.models.linear_forms import (
-    gaussian_shortfall,
     linear_summary,
     product_slack,
     ratio,
@@ -167,6 +167,13 @@ class WideDraws:
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row in float64."""
         return np.asarray(np.einsum("hd,hd->h", np.asarray(x, dtype=np.float64), self.theta[draws]))
+
+    def laws(self, block: Block) -> tuple[Law, ...]:
+        """Of the exact mean and covariance."""
+        x = np.asarray(block.x, dtype=np.float64)
+        covariance = (x @ self.covariance) @ x.T
+        values = self.theta @ x.T
+        return (Law(1.0, self.weights, values, x @ self.mean, covariance, self.likelihood),)
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """As with `LinearDraws`; of rank M at most."""

@@ -1,19 +1,63 @@
-"""Several choices at once from any policy, by pretending.
+"""Several choices at once from any policy, for little more than one.
 
-After each choice the policy is told the label it expects, and chooses again: so a batch spreads
-over what is promising instead of asking the same question many times.
+The first is the policy's own. Then the model is drawn from once, and a shortlist is written down as
+a table (`tabled.py`): of a pool of more than 512 candidates (or twice the batch, or twice the
+budget) those that most draws hold among their k best. The policy goes on choosing from the table,
+and each choice is taken in with the label that is expected of it; so a batch spreads over what is
+promising instead of asking the same question many times. A budget of more than 512 labels (or
+twice the batch) counts as so many.
+
+What was proposed before and has no label yet, is taken in the same way before the first choice.
+
+- Chance spreads the choices of Thompson sampling and of random choice: each is made anew.
+- Policies that ask a posterior for more than draws and moments, and posteriors whose labels come
+  with those of neighbours, are told expected labels by the model itself: `update`, for each choice.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
+from serendip.core.arrays import Ints
 from serendip.core.data import Block, Choice, Observation
-from serendip.core.protocols import Policy, Pool, Posterior, SupportsMoments, require
+from serendip.core.laws import SupportsLaws, laws_of
+from serendip.core.protocols import (
+    BatchPolicy,
+    Draws,
+    Policy,
+    Pool,
+    Posterior,
+    SupportsImprovement,
+    SupportsMoments,
+    SupportsNeighbours,
+    SupportsScales,
+    SupportsSeen,
+    capability_of,
+    require,
+)
+from serendip.core.reductions.folds import everything, leading
+from serendip.core.rng import priority
+from serendip.policies.serving import check_policy
+from serendip.policies.started import Started
+from serendip.policies.tabled import Shortlist, Table, TabledPosterior
+from serendip.policies.thompson import Thompson
+from serendip.policies.uniform import Uniform
 
 P = TypeVar("P", bound=Posterior)
+
+_TABLED = (Posterior, SupportsMoments, SupportsSeen, SupportsImprovement, SupportsScales)
+"""What a table can tell."""
+
+Streams = Callable[[int], Generator]
+
+_LEVEL = 512
+"""Labels left that a table looks at, and candidates that it holds at least."""
+_DRAWS = 300
+"""Draws of a table; of a law that is known by them alone, `_SAMPLED`."""
+_SAMPLED = 1000
 
 
 def choose_batch(
@@ -22,7 +66,8 @@ def choose_batch(
     pool: Pool,
     remaining: int,
     count: int,
-    streams: Callable[[int], Generator],
+    streams: Streams,
+    pending: Sequence[int] = (),
 ) -> tuple[Choice, ...]:
     """`count` different candidates.
 
@@ -33,16 +78,146 @@ def choose_batch(
         remaining: Labels left to buy, this batch included.
         count: Size of the batch.
         streams: The generator for the choice at each place of the batch, from 0.
+        pending: Items outside the pool whose labels are on their way.
     """
+    if isinstance(policy, Started):
+        return _started(policy, posterior, pool, remaining, count, streams, pending)
+    remaining = min(remaining, len(pool))
+    if isinstance(policy, Thompson | Uniform):
+        return _anew(policy, posterior, pool, remaining, count, streams)
+    if count == 1 and not pending:
+        return (policy.choose(posterior, pool, remaining, streams(0)),)
+    later = remaining - count
+    if isinstance(posterior, SupportsNeighbours) or capability_of(policy) not in _TABLED:
+        for item in pending:
+            posterior = posterior.update(pretended(posterior, pool, item), streams(0))
+        return _updated(policy, posterior, pool, remaining, count, streams)
+    rng, chosen = streams(0), list[Choice]()
+    if not pending:
+        chosen.append(_pick(policy, posterior, pool, remaining, later, rng))
+    outside = [*pending, *(one.item for one in chosen)]
+    pool = reduce(lambda left, choice: left.without(choice.item), chosen, pool)
+    near = min(remaining, max(_LEVEL, 2 * count))
+    believed, few = tabled(posterior, pool, near, outside, rng)
+    for place in range(len(chosen), count):
+        if place > 0:
+            rng = streams(place)
+        choice = _pick(policy, believed, few, near - place, near - count, rng)
+        chosen.append(choice)
+        if place + 1 < count:
+            believed, few = believed.expecting(choice.item, rng), few.without(choice.item)
+    return tuple(chosen)
+
+
+def tabled(
+    posterior: Posterior,
+    pool: Pool,
+    near: int,
+    outside: Sequence[int],
+    rng: Generator,
+) -> tuple[TabledPosterior, Shortlist]:
+    """The shortlist, and what is believed of it once some others are to be labelled.
+
+    Args:
+        posterior: What is believed now.
+        pool: What can be chosen.
+        near: Labels left to look at.
+        outside: Items outside the pool whose labels are on their way.
+        rng: For draws, ties and what these labels leave open.
+    """
+    draws = posterior.sample(_DRAWS, rng)
+    if not isinstance(draws, SupportsLaws):
+        draws = posterior.sample(_SAMPLED, rng)
+    block = _shortlisted(pool, draws, near, int(rng.integers(2**63 - 1)))
+    items = np.concatenate([block.items, np.array(outside, dtype=np.int64)])
+    order = np.argsort(items)
+    x = np.concatenate([block.x, pool.take(items[len(block) :])])[order]
+    laws = laws_of(draws, Block(items[order], x))
+    believed = TabledPosterior(posterior, Table(items[order], x, laws, draws.likelihood))
+    for item in outside:
+        believed = believed.expecting(item, rng)
+    return believed, Shortlist(block, pool)
+
+
+def _shortlisted(pool: Pool, draws: Draws, near: int, key: int) -> Block:
+    """Those that most draws hold among their `near` best; ties go by the hash of (key, item)."""
+    size = max(_LEVEL, 2 * near)
+    if len(pool) <= size:
+        return everything(pool)
+    best = leading(pool, draws, near)
+    items, place = np.unique(best.items, return_inverse=True)
+    share = np.bincount(np.ravel(place), np.repeat(best.weights, best.items.shape[1]))
+    first = np.lexsort((priority(key, items), -share))[:size]
+    found: Ints = np.sort(items[first])
+    return Block(found, pool.take(found))
+
+
+def _pick(
+    policy: Policy[Any],
+    posterior: Posterior,
+    pool: Pool,
+    remaining: int,
+    later: int,
+    rng: Generator,
+) -> Choice:
+    """One choice, with `later` labels to buy once the batch is known."""
+    if isinstance(policy, BatchPolicy):
+        return policy.choose_in_batch(posterior, pool, remaining, later, rng)
+    return policy.choose(posterior, pool, min(remaining, len(pool)), rng)
+
+
+def _anew(
+    policy: Policy[P], posterior: P, pool: Pool, remaining: int, count: int, streams: Streams
+) -> tuple[Choice, ...]:
+    """Each as if it were the first, from what is left."""
+    chosen: list[Choice] = []
+    for place in range(count):
+        chosen.append(policy.choose(posterior, pool, remaining - place, streams(place)))
+        pool = pool.without(chosen[-1].item)
+    return tuple(chosen)
+
+
+def _updated(
+    policy: Policy[P], posterior: P, pool: Pool, remaining: int, count: int, streams: Streams
+) -> tuple[Choice, ...]:
+    """Each by the posterior that the expected labels of those before leave."""
     chosen: list[Choice] = []
     for place in range(count):
         rng = streams(place)
-        choice = policy.choose(posterior, pool, min(remaining - place, len(pool)), rng)
+        choice = _pick(policy, posterior, pool, remaining - place, remaining - count, rng)
         chosen.append(choice)
         if place + 1 < count:
             posterior = posterior.update(pretended(posterior, pool, choice.item), rng)
             pool = pool.without(choice.item)
     return tuple(chosen)
+
+
+def _started(
+    policy: Started,
+    posterior: Any,
+    pool: Pool,
+    remaining: int,
+    count: int,
+    streams: Streams,
+    pending: Sequence[int],
+) -> tuple[Choice, ...]:
+    """Those at random that are due, then those of the policy, which knows of the former."""
+    check_policy(policy.policy, posterior)  # before the first label: not after some are spent
+    due = min(max(policy.labels - posterior.n_labels - len(pending), 0), count)
+    chosen = _anew(Uniform(), posterior, pool, remaining, due, streams)
+    if due == count:
+        return chosen
+    items = [choice.item for choice in chosen]
+    rest = choose_batch(
+        policy.policy,
+        posterior,
+        reduce(lambda left, item: left.without(item), items, pool),
+        remaining - due,
+        count - due,
+        lambda place: streams(due + place),
+        [*pending, *items],
+    )
+    return (*chosen, *rest)
 
 
 def pretended(posterior: Posterior, pool: Pool, item: int) -> Observation:

@@ -12,7 +12,9 @@ nothing about who is among the best, but a model that must learn its scales need
 (docs/policies.md).
 
 What is learnt now can serve the k − 1 labels after this one and no more. So the exponent grows as
-the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret.
+the budget runs out, λ_k = λ k / (k − 1), and the last label goes to the lowest regret. In a batch
+it serves the labels after the batch: with j of those, λ_k = λ k / j, and of the last batch all
+labels go to the highest means.
 
 A model that infers its scales from the labels is sure too soon of what is good enough, and two
 things hold `ids` back unless the posterior says that its scales were given (`SupportsScales`):
@@ -26,6 +28,7 @@ things hold `ids` back unless the posterior says that its scales were given (`Su
   informative comes first.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,12 +37,13 @@ from numpy.random import Generator
 from serendip.core.arguments import flag, non_negative, whole_fields
 from serendip.core.data import Block, Choice, Contenders, Tradeoff
 from serendip.core.protocols import BlockFn, Pool, Posterior, SupportsScales
-from serendip.core.reductions.folds import contenders, leading
+from serendip.core.reductions.folds import contended
 from serendip.policies.ratio import (
     check_n_draws,
     check_power,
     choose_by_ratio,
     choose_cheapest,
+    choose_highest,
 )
 
 _TENTH, _FEWEST = 0.1, 10
@@ -77,13 +81,31 @@ class BudgetIDS:
 
     def choose(self, posterior: Posterior, pool: Pool, remaining: int, rng: Generator) -> Choice:
         """The candidate with the lowest information ratio against the budget."""
+        later = min(remaining, len(pool)) - 1
+        return self._choose(posterior, pool, remaining, later, choose_cheapest, rng)
+
+    def choose_in_batch(
+        self, posterior: Posterior, pool: Pool, remaining: int, later: int, rng: Generator
+    ) -> Choice:
+        """The same where only the last `later` labels are bought with this one known."""
+        return self._choose(posterior, pool, remaining, later, choose_highest, rng)
+
+    def _choose(
+        self,
+        posterior: Posterior,
+        pool: Pool,
+        remaining: int,
+        later: int,
+        choose_last: Callable[[Pool, BlockFn[Tradeoff], Generator], Choice],
+        rng: Generator,
+    ) -> Choice:
         draws = posterior.sample(self.n_draws, rng)
-        doubtful = contenders(pool, leading(pool, draws, remaining))
-        tradeoff = draws.tradeoff(doubtful)
         left = min(remaining, len(pool))
-        if left == 1:
-            return choose_cheapest(pool, tradeoff, rng)
-        power, floor = self.power * left / (left - 1), 0.0
+        doubtful = contended(pool, draws, left)
+        tradeoff = draws.tradeoff(doubtful)
+        if later == 0:
+            return choose_last(pool, tradeoff, rng)
+        power, floor = self.power * left / later, 0.0
         if not (isinstance(posterior, SupportsScales) and posterior.scales_known):
             power *= _share(self.opening, posterior.n_labels, remaining)
             if self.floor:

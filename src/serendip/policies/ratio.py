@@ -110,9 +110,30 @@ class RegretScores:
         return Scores((found.regret, -found.gain, -found.mean))
 
 
+@dataclass(frozen=True, slots=True)
+class MeanScores:
+    """The highest mean."""
+
+    tradeoff: BlockFn[Tradeoff]
+
+    def __call__(self, block: Block) -> Scores:
+        return Scores((-self.tradeoff(block).mean,))
+
+
 def choose_cheapest(pool: Pool, tradeoff: BlockFn[Tradeoff], rng: Generator) -> Choice:
     """The candidate with the lowest expected regret, whatever it would teach."""
-    found = lowest(pool, RegretScores(tradeoff), int(rng.integers(2**63 - 1)))
+    return _untaught(pool, RegretScores(tradeoff), tradeoff, rng)
+
+
+def choose_highest(pool: Pool, tradeoff: BlockFn[Tradeoff], rng: Generator) -> Choice:
+    """The candidate with the highest mean: the labels of several such add up to the most."""
+    return _untaught(pool, MeanScores(tradeoff), tradeoff, rng)
+
+
+def _untaught(
+    pool: Pool, scores: BlockFn[Scores], tradeoff: BlockFn[Tradeoff], rng: Generator
+) -> Choice:
+    found = lowest(pool, scores, int(rng.integers(2**63 - 1)))
     items = np.array([found.item])
     told = tradeoff(Block(items, pool.take(items)))
     score = float(log_ratio(told.regret, told.gain, 1.0)[0])

@@ -1,6 +1,6 @@
 """The loop: suggest, reveal, absorb. The only place it is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -40,6 +40,7 @@ def suggest(
     remaining: int,
     streams: Callable[[int], Generator],
     count: int = 1,
+    pending: Sequence[int] = (),
 ) -> tuple[Choice, ...]:
     """What to label next, with `remaining` labels to buy, these included.
 
@@ -50,6 +51,7 @@ def suggest(
         remaining: Labels left.
         streams: The generator of each place of the batch, from 0.
         count: How many to label at once; at most what remains and what the pool holds.
+        pending: Items outside the pool that were chosen before and have no label yet.
     """
     able("posterior", posterior, ("sample", "update"), "model.posterior((), stream(0))")
     able("pool", pool, ("take", "fold", "without"), "DensePool(x)")
@@ -67,9 +69,12 @@ def suggest(
     left = min(remaining, len(pool))
     if not 1 <= count <= left:
         raise InvalidInput(f"A batch must be between 1 and {left}, what is left; got {count}.")
+    pending = [whole("Each of pending", item, 0) for item in pending]
+    if inside := [item for item in pending if item in pool]:
+        raise InvalidInput(f"Pending items must have left the pool; {inside[0]} is still in it.")
     _check_fit(posterior, pool)
     check_policy(policy, posterior)
-    return _suggested(posterior, pool, policy, remaining, streams, count)
+    return _suggested(posterior, pool, policy, remaining, streams, count, pending)
 
 
 def _suggested(
@@ -79,10 +84,12 @@ def _suggested(
     remaining: int,
     streams: Callable[[int], Generator],
     count: int,
+    pending: Sequence[int] = (),
 ) -> tuple[Choice, ...]:
     """The same once all arguments are known to fit."""
     with one_blas_thread():
-        choices = choose_batch(policy, posterior, bounded(pool), remaining, count, streams)
+        walked = bounded(pool)
+        choices = choose_batch(policy, posterior, walked, remaining, count, streams, pending)
     for choice in choices:
         instance("What the policy returns", choice, Choice, "a Choice(item, score)")
     items = [choice.item for choice in choices]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from serendip.core.bounds.ellipsoid import Ellipsoid
 from serendip.core.bounds.screening import BoundFn, Sight, best_case
 from serendip.core.data import Block, Contenders, Leading, Optima, Scores, Tradeoff, certain
 from serendip.core.errors import SerendipError
-from serendip.core.protocols import BlockFn, Pool
+from serendip.core.protocols import BlockFn, Draws, Pool
 from serendip.core.reductions.leaders import leading as leading
 from serendip.core.reductions.leaders import optima as optima
 from serendip.core.reductions.mixture import log_ratio, near_hull, reaches, thinned_hull, upper_hull
@@ -60,6 +61,22 @@ def contenders(pool: Pool, best: Leading | Optima) -> Contenders:
         thresholds=best.thresholds,
         weights=best.weights,
     )
+
+
+@runtime_checkable
+class SupportsContended(Protocol):
+    """Draws whose values are held, so that who contends is seen at once."""
+
+    def contended(self, pool: Pool, count: int) -> Contenders:
+        """As the function of this name."""
+        ...
+
+
+def contended(pool: Pool, draws: Draws, count: int) -> Contenders:
+    """The candidates among the `count` best of any draw, with their share."""
+    if isinstance(draws, SupportsContended):
+        return draws.contended(pool, count)
+    return contenders(pool, leading(pool, draws, count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from numpy.random import Generator
 from serendip.core.arguments import generator
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
+from serendip.core.laws import Law, laws_of
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import LinearDraws, LogisticDraws, distinct, equal_weights
@@ -204,6 +205,10 @@ class EnsembleDraws:
             part = slice(start, start + _ROWS)
             found[part] = self.inner.refine(features[place[part]], draws[part])
         return found
+
+    def laws(self, block: Block) -> tuple[Law, ...]:
+        """As for draws of features; a fantasised label changes no member."""
+        return laws_of(self.inner, Block(block.items, self.ensemble(block.x)))
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """As for draws of features; in closed form where these are linear."""

@@ -23,14 +23,15 @@ from serendip.core.data import (
     Tradeoff,
     settled,
 )
+from serendip.core.laws import Law, gaussian_shortfall
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
 from serendip.models.condensed import Condensed
-from serendip.models.draws import distinct, gaussian_shortfall, grouped_summary
+from serendip.models.draws import distinct, grouped_summary
 from serendip.models.fitting import features
 from serendip.models.gp.kernel_terms import Sketch
 from serendip.models.gp.kernels import Kernel
-from serendip.models.gp.process import Fit, Seen, pooled, slices
+from serendip.models.gp.process import Fit, Seen, mixture_moments, pooled, slices
 
 _CONTENDERS = 256
 """Contenders whose covariance is computed; of more, so many are taken at even steps of doubt."""
@@ -144,6 +145,14 @@ class PathDraws:
             values, level = self._departures(rows[part])
             found[inside] = values[place[inside] - part.start, draws[inside]]
         return np.asarray(np.rint(found / steps) * steps + level[draws])
+
+    def laws(self, block: Block) -> tuple[Law, ...]:
+        """The exact mean and covariance of the mixture."""
+        x = np.asarray(block.x, dtype=np.float64)
+        covariance = Company.of(self.fits, x)(x)[1]
+        mean, _ = mixture_moments(self.fits, x)
+        values = np.ascontiguousarray(self.values(block).T)
+        return (Law(1.0, self.weights, values, mean, covariance, self.likelihood),)
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """The fallback."""

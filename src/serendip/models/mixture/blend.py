@@ -7,6 +7,7 @@ import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff
+from serendip.core.laws import Law, laws_of
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, Draws, MomentsFn
 from serendip.models.draws import grouped_summary
@@ -56,6 +57,14 @@ class BlendedDraws:
                 found[own] = part.refine(x[own], draws[own] - first)
             first += size
         return found
+
+    def laws(self, block: Block) -> tuple[Law, ...]:
+        """Those of the members, by their trust."""
+        return tuple(
+            replace(law, weight=share * law.weight)
+            for share, part in zip(self.trust.tolist(), self.parts, strict=True)
+            for law in laws_of(part, block)
+        )
 
     def summary(self, best: Optima) -> BlockFn[Summary]:
         """The fallback: which member a draw belongs to is part of what X* tells."""
