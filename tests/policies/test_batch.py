@@ -1,5 +1,7 @@
 """Batches: a slow and obvious form of the rule, and what it promises to users."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from serendip.core.reductions.folds import everything, optima
 from serendip.core.rng import priority, stream
 from serendip.models.gp.model import GaussianProcessModel
 from serendip.models.linear.logistic import LogisticModel
-from serendip.models.linear.model import LinearModel
+from serendip.models.linear.model import LinearModel, UnknownScales
 from serendip.policies.batch import choose_batch, tabled
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.glm_ucb import GLMUCB
@@ -78,7 +80,9 @@ class Obvious:
 @pytest.mark.parametrize(("pending", "scales_known"), [((), True), ((0, 3), True), ((), False)])
 def test_a_batch_of_ids_is_its_formula(seed, pending, scales_known):
     posterior, pool = problem(seed)
-    policy = BudgetIDS(scales_known=scales_known)
+    policy = BudgetIDS()
+    if not scales_known:
+        posterior = replace(posterior, scale=UnknownScales())
     remaining, count = 20, 6
     found = choose_batch(policy, posterior, pool, remaining, count, streams(seed), pending)
     rng, left, chosen = streams(seed)(0), everything(pool).items.tolist(), []
