@@ -1,5 +1,7 @@
 """Backtests: what they report, that it is right, and what they refuse."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,8 +33,14 @@ FRAME = screen()
 QUICK = {"id": "name", "budget": 12, "repeats": 3, "policies": ["ids", "greedy", "random"]}
 
 
+@cache
+def played():
+    """Not to be changed: several tests look at it."""
+    return backtest(FRAME, "yield", **QUICK)
+
+
 def test_the_result_in_figures():
-    result = backtest(FRAME, "yield", **QUICK)
+    result = played()
     assert (result.n, result.budget, result.repeats, result.model) == (60, 12, 3, "auto")
     assert len(result.steps) == 3 * 3 * 12
     truth = np.sort(FRAME["yield"])[::-1]
@@ -53,7 +61,7 @@ def test_the_result_in_figures():
 
 
 def test_learning_beats_chance():
-    result = backtest(FRAME, "yield", **QUICK)
+    result = played()
     row = result.summary.set_index("policy")
     assert row.loc["ids", "regret"] < 0.5 * result.random_regret
     assert row.loc["ids", "enrichment"] > 2
@@ -63,7 +71,7 @@ def test_learning_beats_chance():
 
 
 def test_json_has_the_promised_shape():
-    result = backtest(FRAME, "yield", **QUICK).as_json()
+    result = played().as_json()
     assert list(result)[:5] == ["n", "budget", "model", "repeats", "policies"]
     for figures in result["policies"].values():
         promised = ["regret", "regret_se", "total", "total_se", "seconds_per_ask"]
@@ -71,7 +79,7 @@ def test_json_has_the_promised_shape():
 
 
 def test_minimising_is_maximising_the_negative():
-    plain = backtest(FRAME, "yield", **QUICK)
+    plain = played()
     flipped = FRAME.assign(cost=-FRAME["yield"]).drop(columns="yield")
     mirrored = backtest(flipped, "cost", minimize=True, **QUICK)
     pd.testing.assert_frame_equal(
@@ -83,7 +91,7 @@ def test_minimising_is_maximising_the_negative():
 
 
 def test_jobs_and_order_do_not_change_the_table():
-    alone = backtest(FRAME, "yield", **QUICK, jobs=1)
+    alone = played()
     together = backtest(FRAME, "yield", **QUICK, jobs=2)
     pd.testing.assert_frame_equal(
         alone.steps.drop(columns="seconds"), together.steps.drop(columns="seconds")
@@ -91,7 +99,7 @@ def test_jobs_and_order_do_not_change_the_table():
 
 
 def test_units_of_the_label_do_not_change_the_choices():
-    plain = backtest(FRAME, "yield", **QUICK)
+    plain = played()
     percent = backtest(FRAME.assign(**{"yield": 100 * FRAME["yield"]}), "yield", **QUICK)
     assert plain.steps["id"].tolist() == percent.steps["id"].tolist()
 
