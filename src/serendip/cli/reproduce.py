@@ -163,8 +163,7 @@ def _table(out: Path, jobs: int | None, engine: "Engine", noise: float | None) -
         rows: dict[str, list[str]] = {}
         for cell in (cell for cell in cells if cell.data == name):
             row = rows.setdefault(cell.pool, [cell.pool, cell.column.label])
-            row += [f"{cell.column.mean(cell.policy):.2f}", f"{cell.mean:.2f}"]
-            row += [f"{cell.z:+.1f}"] if cell.policy != "ucb" else []
+            row += cell.shown
         print_table(columns, list(rows.values()), f"{title}: regret, the paper's beside ours")
     for line in table_summary(cells):
         typer.echo(line)

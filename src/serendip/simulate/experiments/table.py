@@ -51,6 +51,16 @@ class TableCell:
     """Over runs; 0 for UCB, which is deterministic."""
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """The printed mean and ours; where there are several runs their deviations, and z."""
+        printed = self.column.mean(self.policy)
+        if self.policy == "ucb":
+            return f"{printed:.2f}", f"{self.mean:.2f}"
+        spread = self.column.deviation(self.policy)
+        ours = f"{self.mean:.2f} ({self.deviation:.2f})"
+        return f"{printed:.2f} ({spread:.2f})", ours, f"{self.z:+.1f}"
+
+    @property
     def z(self) -> float:
         """How far the printed mean lies from ours, in standard errors of the difference."""
         apart = self.column.mean(self.policy) - self.mean

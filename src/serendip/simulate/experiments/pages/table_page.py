@@ -57,13 +57,8 @@ def table_page(results: Results, docs: Path) -> str:
         lines.append("|---|---|" + "---:|" * 11)
         for pool in dict.fromkeys(pool for pool, _ in mine):
             row = [pool, mine[pool, "ucb"].column.label]
-            for policy in POLICIES[:-1]:
-                cell = mine[pool, policy]
-                spread = cell.column.deviation(policy)
-                row.append(f"{cell.column.mean(policy):.2f} ({spread:.2f})")
-                row += [f"{cell.mean:.2f} ({cell.deviation:.2f})", f"{cell.z:+.1f}"]
-            ucb = mine[pool, "ucb"]
-            row += [f"{ucb.column.mean('ucb'):.2f}", f"{ucb.mean:.2f}"]
+            for policy in POLICIES:
+                row += mine[pool, policy].shown
             lines.append("| " + " | ".join(row) + " |")
     for kind, text in (("curves", _CURVES), ("responses", _RESPONSES)):
         pictures = [
