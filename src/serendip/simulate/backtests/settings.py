@@ -38,7 +38,7 @@ class BacktestSettings(TableSettings):
         About(
             "Policies to run.",
             Section.aim,
-            ["ids", "thompson"],
+            ["ids"],
             otherwise="all that fit the model",
             option="--policy",
             among=REGISTRY,
