@@ -51,7 +51,7 @@ def backtest(
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"A policy to run; repeat for more: {POLICY_NAMES}. Default: all that fit."
+            help=f"A policy to run, repeat for more{POLICY_NAMES}. Default: all that fit."
         ),
     ] = None,
     model: Annotated[str, typer.Option(help=MODEL_HELP)] = "",

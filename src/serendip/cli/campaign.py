@@ -57,7 +57,7 @@ def init(
     binary: Binary = None,
     model: Annotated[str | None, typer.Option(help=MODEL_HELP)] = None,
     policy: Annotated[
-        str | None, typer.Option(help=f"Who chooses: {POLICY_NAMES}. Default: ids.")
+        str | None, typer.Option(help=f"Who chooses{POLICY_NAMES}. Default: ids.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of all randomness. Default: 0.")] = None,
     batch: Annotated[

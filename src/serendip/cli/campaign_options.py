@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from serendip.cli.show import Format
-from serendip.core.registry import is_path
-from serendip.models.registry import REGISTRY as MODELS
-from serendip.policies.registry import REGISTRY as POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from serendip.core.registry import Registry
+
+def _choices() -> tuple[str, str]:
+    """Models and policies as the help of a command lists them; no other line waits for that."""
+    if "--help" not in sys.argv[2:]:
+        return "", ""
+    from serendip.models.registry import REGISTRY as MODELS
+    from serendip.policies.registry import REGISTRY as POLICIES
+
+    models, policies = (", ".join(one.titles()) for one in (MODELS, POLICIES))
+    return f": {models}; or yours, as MODULE:NAME", f": {policies}; or yours, as MODULE:NAME"
 
 
-def _names(registry: "Registry[Any]") -> str:
-    """Those that can be named; of packages only where the help of a command is asked for."""
-    return ", ".join(registry.titles(installed="--help" in sys.argv[2:]))
-
-
-MODEL_HELP = f"{_names(MODELS)}; or yours, as MODULE:NAME. Default: what fits."
-POLICY_NAMES = f"{_names(POLICIES)}; or yours, as MODULE:NAME"
+_MODELS, POLICY_NAMES = _choices()
+MODEL_HELP = f"What is believed{_MODELS}. Default: what fits."
 Name = Annotated[str, typer.Argument(help="The campaign, as `serendip list` shows it.")]
 StoreOption = Annotated[
     str | None,
@@ -55,6 +56,8 @@ Force = Annotated[bool, typer.Option("--force", help="Write over the output file
 
 def allowed(*names: str | None) -> tuple[str, ...]:
     """Models and policies that the command line names; modules of this folder are found."""
+    from serendip.core.registry import is_path
+
     given = tuple(name for name in names if name is not None)
     if any(map(is_path, given)) and str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # last: no file here hides an installed package
