@@ -43,8 +43,8 @@ def contracts():
                         world.pool, world.oracle, problem.model, chooser, horizon, 1, batch=batch
                     )
                     played = [trace.items.tolist(), [float(one).hex() for one in trace.labels]]
-                except SerendipError as refusal:  # which must be the same, too
-                    played = str(refusal)
+                except SerendipError as refusal:  # of the same kind; its words may change
+                    played = type(refusal).__name__
                 found[f"{name} × {policy}, {batch} at once"] = played
     return found
 

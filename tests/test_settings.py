@@ -233,7 +233,7 @@ def test_names_are_offered_that_some_model_or_policy_serves(owner):
     """`ids-exact` was, which no model serves that commands can name."""
     for one in described(owner):
         if one.about.among is not None:
-            titles = one.about.among.titles()
+            titles = one.about.among().titles()
             assert "ids-exact" not in titles
             assert all(name in one.help(installed=True) for name in titles)
             assert all(f' value="{name}" ' in page(owner) for name in titles)

@@ -15,6 +15,7 @@ from campaigns.screens import serendip as typed
 from campaigns.screens import settings, write_pool
 from serendip.campaigns.campaign import Campaign
 from serendip.core.errors import InvalidInput, NotAvailable
+from serendip.simulate.backtests.settings import BacktestSettings
 from serendip.web.server.replays import Replay
 from strangers import Package
 from web.servers import Server
@@ -189,7 +190,7 @@ def test_a_module_in_this_folder_is_found(package, truth, tmp_path):
 @pytest.mark.parametrize("given", [{"policies": PATHS[1:]}, {"model": PATHS[0]}])
 def test_what_the_page_sends_names_no_code(package, given):
     with pytest.raises(NotAvailable, match="an import path"):
-        Replay(campaign="screen", **given)
+        Replay(BacktestSettings.from_mapping({"label": "yield", **given}), "screen")
     assert not package.was_imported
 
 

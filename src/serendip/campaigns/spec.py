@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from serendip.campaigns.errors import StoreDamaged
 from serendip.core.errors import InvalidInput
 from serendip.core.settings import About, Control, Kind, Section, Where, described, documented
-from serendip.models.registry import MODELS, Input, takes, usual_model
-from serendip.policies.registry import REGISTRY as POLICIES
-from serendip.problems.settings import TableSettings
+from serendip.problems.settings import TableSettings, all_policies
 
 if TYPE_CHECKING:
     from serendip.core.labels import Labels
     from serendip.problems.label_kinds import LabelMap
 
-_NAME = re.compile(r"[^\W_][\w .+-]{0,79}", re.UNICODE)
+_NAME = r"[^\W_][\w .+-]{0,79}"
 
 
 @documented
@@ -105,7 +103,7 @@ class Settings(TableSettings):
         ),
     ] = None
     policy: Annotated[
-        str, About("The policy that chooses candidates.", Section.rare, "ids", among=POLICIES)
+        str, About("The policy that chooses candidates.", Section.rare, "ids", among=all_policies)
     ] = "ids"
     snapshot: Annotated[
         bool,
@@ -119,7 +117,9 @@ class Settings(TableSettings):
     ] = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+        from serendip.models.registry import MODELS, Input, takes, usual_model
+
+        if not isinstance(self.name, str) or not re.fullmatch(_NAME, self.name):
             raise InvalidInput(
                 f"A campaign's name is up to 80 letters, digits, blanks and . + - _, and begins "
                 f"with a letter or digit; got {self.name!r}."

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from serendip.cli.show import Format
-from serendip.core.registry import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +43,8 @@ Force = Annotated[bool, typer.Option("--force", help="Write over the output file
 
 def allowed(*names: str | None) -> tuple[str, ...]:
     """Models and policies that the command line names; modules of this folder are found."""
+    from serendip.core.registry import is_path
+
     given = tuple(name for name in names if name is not None)
     if any(map(is_path, given)) and str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # last: no file here hides an installed package

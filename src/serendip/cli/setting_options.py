@@ -71,10 +71,10 @@ def named(owner: type, given: Mapping[str, Any]) -> list[str]:
 def help_of(setting: Setting) -> str:
     """What `--help` says of a setting."""
     about = setting.about
-    # Packages are looked for only where the help of a command is asked for.
-    told = setting.help(installed="--help" in sys.argv[2:])
-    if about.among is not None:
-        told = f"{told[:-1]}; or yours, as MODULE:NAME."
+    told = about.help
+    # Names are looked up only where the help of a command is asked for: no other line waits.
+    if about.among is not None and "--help" in sys.argv[2:]:
+        told = f"{setting.help(installed=True)[:-1]}; or yours, as MODULE:NAME."
     if about.commas and isinstance(about.example, list):
         told = f"{told[:-1]}: {','.join(about.example)}."
     elif setting.kind is Kind.several:

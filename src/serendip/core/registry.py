@@ -12,7 +12,6 @@ Three ways to name a model or a policy:
 Reading names and titles imports nothing of any package.
 """
 
-import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -24,9 +23,6 @@ from serendip.core.errors import InvalidInput, NotAvailable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
 
 
 class Entry(Protocol):
@@ -130,7 +126,11 @@ class Registry(Generic[E]):
 
 def is_path(name: object) -> bool:
     """Whether this is an import path such as `mypackage:MyPolicy`."""
-    return isinstance(name, str) and _PATH.fullmatch(name) is not None
+    if not isinstance(name, str):
+        return False
+    module, colon, attribute = name.partition(":")
+    parts = (*module.split("."), *attribute.split("."))
+    return bool(colon) and all(part.isidentifier() for part in parts)
 
 
 @lru_cache(maxsize=16)
@@ -140,7 +140,7 @@ def _installed(group: str, path: tuple[str, ...]) -> "Mapping[str, tuple[EntryPo
 
     found: dict[str, tuple[EntryPoint, ...]] = {}
     for point in sorted(entry_points(group=group), key=lambda one: (one.name, _package(one))):
-        if _NAME.fullmatch(point.name):
+        if ":" not in point.name and point.name.isprintable():
             found[point.name] = (*found.get(point.name, ()), point)
     return found
 

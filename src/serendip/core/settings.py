@@ -8,17 +8,19 @@ installs and which would cost `serendip --help` more than all else; `web/api` ma
 what stands here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Flag, StrEnum, auto
 from functools import cache
 from math import isfinite
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 from serendip.core.errors import InvalidInput
-from serendip.core.registry import Registry
+
+if TYPE_CHECKING:
+    from serendip.core.registry import Registry
 
 Owner = TypeVar("Owner")
 
@@ -87,8 +89,8 @@ class About:
     """Whether it is for tables only: of a pool folder it was decided when that was imported."""
     commas: bool = False
     """Whether an option takes several words at once, with commas between them."""
-    among: Registry[Any] | None = None
-    """Whose names it takes."""
+    among: Callable[[], "Registry[Any]"] | None = None
+    """Whose names it takes; a function, so that nothing is imported before names are wanted."""
     where: Where = Where.everywhere
     control: Control = Control.field
 
@@ -163,7 +165,7 @@ class Setting:
         """
         if self.about.among is None:
             return self.about.help
-        return f"{self.about.help[:-1]}: {', '.join(self.about.among.titles(installed))}."
+        return f"{self.about.help[:-1]}: {', '.join(self.about.among().titles(installed))}."
 
     def told(self, sentence: str, *more: str) -> str:
         """A sentence about it, further ones, and what holds where nothing is said."""
@@ -249,7 +251,7 @@ def _described(owner: type) -> tuple[Setting, ...]:
 
 def documented(owner: type[Owner]) -> type[Owner]:
     """Adds what is told of each setting to the docstring of the class, where `help` shows it."""
-    told = "\n".join(f"    {one.name}: {one.told(one.help())}" for one in described(owner))
+    told = "\n".join(f"    {one.name}: {one.told(one.about.help)}" for one in described(owner))
     owner.__doc__ = f"{owner.__doc__}\n\nAttributes:\n{told}\n"
     return owner
 

@@ -10,11 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from serendip.core.settings import About, Control, Kind, Section, Where, as_plain, described, typed
-from serendip.models.registry import REGISTRY, ModelEntry
 
 if TYPE_CHECKING:
+    from serendip.core.registry import Registry
+    from serendip.models.registry import ModelEntry
     from serendip.problems.framing import Columns
     from serendip.problems.label_kinds import LabelKind
+
+
+def _all_models() -> "Registry[Any]":
+    from serendip.models.registry import REGISTRY
+
+    return REGISTRY
+
+
+def all_policies() -> "Registry[Any]":
+    """All that choose, by their names."""
+    from serendip.policies.registry import REGISTRY
+
+    return REGISTRY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +172,7 @@ class TableSettings:
             Section.rare,
             "auto",
             otherwise="what fits",
-            among=REGISTRY,
+            among=_all_models,
         ),
     ] = ""
     """See `models.registry.usual_model` for what fits."""
@@ -194,7 +208,7 @@ class TableSettings:
         """Columns whose cells are names."""
         return (*self.rows, *self.columns, *self.nominal)
 
-    def frame_columns(self, model: str | ModelEntry | None = None) -> "Columns":
+    def frame_columns(self, model: "str | ModelEntry | None" = None) -> "Columns":
         """What the columns of the table are to the model: that of the settings, or another."""
         from serendip.problems.framing import Columns
 

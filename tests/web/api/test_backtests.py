@@ -139,6 +139,23 @@ def test_labels_of_every_kind(client, said, model, labels):
     assert "low &lt; high" in refused.text
 
 
+def test_the_page_replays_a_graph_with_its_edges(client):
+    nodes = [f"n{k}" for k in range(20)]
+    text = pd.DataFrame({"node": nodes, "found": [k % 2 for k in range(20)]}).to_csv(index=False)
+    table = client.post("/api/v1/tables", files={"file": ("t.csv", text)}).json()["table"]
+    token = re.search(r'name="csrf_token" value="([^"]+)"', client.get(f"/backtest/{table}").text)
+    form = {"csrf_token": token[1], "role-0": "id", "role-1": "label", "kind": "binary"}
+    form |= {"policy": "greedy", "repeats": "1", "start": "2", "budget": "4"}
+    ring = pd.DataFrame({"from": nodes, "to": nodes[1:] + nodes[:1]}).to_csv(index=False)
+    answer = client.post(f"/backtest/{table}", data=form, files={"edges-file": ("edges.csv", ring)})
+    assert answer.status_code == 303, answer.text
+    made = done(client, answer.headers["location"].rpartition("/")[2])
+    assert (made["model"], made["budget"]) == ("graph", 4)
+    refused = client.post(f"/backtest/{table}", data={**form, "start": "many", "repeats": "201"})
+    assert refused.status_code == 422
+    assert "At most 200, please." in refused.text
+
+
 def test_a_campaign_in_words_is_replayed_in_words(client):
     begin(client, "worded", n=30, categories=["low", "high"])
     told = {f"c{k:03d}": "high" if k % 3 else "low" for k in range(20)}

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from serendip.core.settings import About, Control, Section, documented
-from serendip.policies.registry import REGISTRY
-from serendip.problems.settings import TableSettings
+from serendip.problems.settings import TableSettings, all_policies
 
 if TYPE_CHECKING:
     from serendip.problems.framing import Columns
@@ -38,10 +37,10 @@ class BacktestSettings(TableSettings):
         About(
             "Policies to run.",
             Section.aim,
-            ["ids", "thompson"],
+            ["ids"],
             otherwise="all that fit the model",
             option="--policy",
-            among=REGISTRY,
+            among=all_policies,
             control=Control.own,
         ),
     ] = ()
