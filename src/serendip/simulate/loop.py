@@ -208,7 +208,7 @@ def play(
 def _oracle(given: object, pool: Pool) -> Oracle:
     """As it is, or a function as an oracle."""
     if callable(given) and not isinstance(given, type) and not hasattr(given, "reveal"):
-        return FunctionOracle(pool, given)
+        return FunctionOracle(pool, cast("Callable[[int], float]", given))
     able("oracle", given, ("reveal",), "world.oracle, or a function from an item to its label")
     return cast(Oracle, given)
 

@@ -1,6 +1,6 @@
 """Tables in memory, from whichever library they come."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from serendip.core.arguments import instance
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def data_frame(name: str, table: object, example: str) -> "pd.DataFrame":
+def data_frame(name: str, table: Any, example: str) -> "pd.DataFrame":
     """The table as pandas has it; those of polars, Arrow and others say `to_pandas`."""
     import pandas as pd
 

@@ -228,7 +228,7 @@ def _chosen(
     if policies is None:
         return {}
     if isinstance(policies, Mapping):
-        return {_named(name): _policy(one, name) for name, one in policies.items()}
+        return {(said := _named(name)): _policy(one, said) for name, one in policies.items()}
     several: Iterable[Player] = (
         policies
         if isinstance(policies, Iterable) and not isinstance(policies, str)
