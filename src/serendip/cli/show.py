@@ -39,7 +39,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
         TimeRemainingColumn(),
     )
     console = Console(file=sys.stderr)
-    with Progress(*columns, console=console, transient=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

@@ -50,7 +50,7 @@ SETTING_WORDS = (
 )
 STREAM_WORDS = [
     "ask", "course", "demo yields", "fit", "forecast", "graph", "held-out", "label", "level", "map",
-    "policy", "posterior", "predict", "pretend", "prior", "reasons", "regret", "report", "update",
+    "moments", "policy", "posterior", "predict", "pretend", "prior", "reasons", "regret", "report", "update",
     "watch", "world",
 ]  # fmt: skip
 """What stores and picks rest on: a word may be added here, and none changed or removed."""
