@@ -63,23 +63,25 @@ def status(
 
     campaign = Campaign.open(name, store)
     found = asdict(campaign.status())
+    if form is Format.table:
+        _print_standing(campaign, found)  # at once: a look ahead fits the model
+    ahead = {}
     if forecast:
         future = campaign.forecast()
-        found["forecast"] = {name: getattr(future, name) for name in _AHEAD}
-    if form is Format.json:
-        typer.echo(json.dumps(found, indent=2, default=str))
-        return
-    ahead = found.pop("forecast", {})
-    flat = {**found, **{f"forecast: {key}": value for key, value in ahead.items()}}
-    if form is Format.csv:
+        ahead = {name: getattr(future, name) for name in _AHEAD}
+    if form is Format.table:
+        _print_ahead(ahead)
+    elif form is Format.json:
+        whole = {**found, "forecast": ahead} if forecast else found
+        typer.echo(json.dumps(whole, indent=2, default=str))
+    else:
         import pandas as pd
 
+        flat = {**found, **{f"forecast: {key}": value for key, value in ahead.items()}}
         emit(pd.DataFrame([flat]), form)
-        return
-    _print_status(campaign, found, ahead)
 
 
-def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[str, object]) -> None:
+def _print_standing(campaign: "Campaign", found: dict[str, object]) -> None:
     state = campaign.state
     typer.echo(f"{campaign.name}: {found['candidates']} candidates in {found['pool']}")
     typer.echo(
@@ -92,17 +94,21 @@ def _print_status(campaign: "Campaign", found: dict[str, object], ahead: dict[st
         typer.echo(
             f"Sum of {found['label']}: {total}; best {found['best']:.6g} ({found['best_item']})"
         )
-    if ahead:
-        typer.echo(
-            f"At the end of the budget: {ahead['expected_total']:.4g} expected, "
-            f"{ahead['low']:.4g} to {ahead['high']:.4g} in {ahead['level']:.0%} of cases; "
-            f"random choice from now on {ahead['random_total']:.4g}"
-        )
-        typer.echo(f"Ten more experiments would add {ahead['value_of_ten_more']:.4g}.")
-        typer.echo(str(ahead["stop_advice"]))
-        if ahead["trust"]:
-            typer.echo(str(ahead["trust"]))
     typer.echo(f"Last: {found['last']}")
+
+
+def _print_ahead(ahead: dict[str, object]) -> None:
+    if not ahead:
+        return
+    typer.echo(
+        f"At the end of the budget: {ahead['expected_total']:.4g} expected, "
+        f"{ahead['low']:.4g} to {ahead['high']:.4g} in {ahead['level']:.0%} of cases; "
+        f"random choice from now on {ahead['random_total']:.4g}"
+    )
+    typer.echo(f"Ten more experiments would add {ahead['value_of_ten_more']:.4g}.")
+    typer.echo(str(ahead["stop_advice"]))
+    if ahead["trust"]:
+        typer.echo(str(ahead["trust"]))
 
 
 def predict(
