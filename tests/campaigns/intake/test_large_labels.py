@@ -70,8 +70,10 @@ def test_a_campaign_that_holds_one_says_so_and_can_be_mended(folder, model):
     for version, event in enumerate(told, start=1):
         campaign.store.append("screen", [event], after=version)
     for command in ("ask", "predict", "report", "status"):
-        code, _, said = serendip(command, "screen")
+        code, shown, said = serendip(command, "screen")
         assert code == 2
+        # What needs no model is said at once.
+        assert ("Experiments: 2 of 9 spent" in shown) == (command == "status")
         assert len(said.splitlines()) == 1
         assert "too large to compute with" in said
         assert "c000" in said
