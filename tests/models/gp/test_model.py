@@ -11,9 +11,9 @@ from scipy.stats import chi2, multivariate_t
 
 from serendip.core.data import Block, Contenders, Observation
 from serendip.core.errors import InvalidInput, SerendipError
+from serendip.core.laws import gaussian_shortfall
 from serendip.core.reductions.folds import contenders, optima
 from serendip.core.rng import stream
-from serendip.core.laws import gaussian_shortfall
 from serendip.models.gp.kernels import Group, additive, linear, radial, single_columns, weighted
 from serendip.models.gp.model import GaussianProcessModel
 from serendip.pools.dense import DensePool
