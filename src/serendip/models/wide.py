@@ -6,7 +6,7 @@ nothing of size d × d arises, and results are those of `LinearDraws` up to roun
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -24,6 +24,7 @@ from serendip.models.linear_forms import (
     product_slack,
     ratio,
     squared_norms,
+    working_type,
 )
 
 WIDE = 512
@@ -146,23 +147,15 @@ class WideDraws:
     covariance: Spanned
     """Likewise."""
     likelihood: Likelihood
-    single: Array = field(init=False, repr=False, compare=False)
-    """(d, M) θᵀ in float32, for pools in that precision."""
-    sizes: Floats = field(init=False, repr=False, compare=False)
-    """(M,) ‖θ‖"""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", np.linalg.norm(self.theta, axis=1))
-        object.__setattr__(self, "single", np.ascontiguousarray(self.theta.T, dtype=np.float32))
 
     def values(self, block: Block) -> Array:
         """(b, M), in the precision of the block."""
         check_width(block.x, self.theta.shape[1])
-        return block.x @ (self.single if block.x.dtype == np.float32 else self.theta.T)
+        return block.x @ self.theta.T.astype(working_type(block.x), copy=False)
 
     def slack(self, block: Block) -> Floats:
         """As with `LinearDraws`."""
-        return product_slack(block.x, self.sizes)
+        return product_slack(block.x, np.linalg.norm(self.theta, axis=1))
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row in float64."""
