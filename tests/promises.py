@@ -28,7 +28,7 @@ from campaigns.screens import serendip as typed
 from campaigns.screens import write_pool
 from serendip.campaigns.log.wire import EVENTS
 from serendip.campaigns.spec import Settings
-from serendip.cli import datasets, main
+from serendip.cli import main
 from serendip.core.settings import described
 from serendip.models.registry import MODELS
 from serendip.policies.registry import POLICIES
@@ -56,7 +56,6 @@ def commands():
         found[name] = sorted(lines)
 
     visit("serendip", typer.main.get_command(main.app))
-    visit("serendip datasets", typer.main.get_command(datasets.app))
     return found
 
 

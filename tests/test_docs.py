@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 import typer
 
-from serendip.cli import datasets
 from serendip.cli.main import app, mount, run
 from serendip.models.registry import MODELS
 from serendip.policies.registry import POLICIES
@@ -76,8 +75,6 @@ def test_commands_and_options_exist(page):
     for found in COMMAND.finditer((ROOT / page).read_text()):
         arguments = words(found[1] or found[2])
         command = typer.main.get_command(app)
-        if arguments[:1] == ["datasets"]:  # mounted only where it is asked for
-            arguments, command = arguments[1:], typer.main.get_command(datasets.app)
         while arguments and getattr(command, "commands", None) and arguments[0][0] != "-":
             assert arguments[0] in command.commands, f"{page}: {found[0]}"
             command = command.commands[arguments.pop(0)]

@@ -1,6 +1,7 @@
 """`serendip`: the command line. Heavy modules are imported by the commands that need them."""
 
 import sys
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -19,22 +20,25 @@ app = typer.Typer(
 )
 
 
-def mount() -> None:
-    """Adds every command, once; `datasets`, which is slow to import, only where it is asked for."""
-    from serendip.cli import (
-        backtest,
-        backup,
-        campaign,
-        campaign_views,
-        demo,
-        pool,
-        reproduce,
-        serve,
-    )
+_LATE = {
+    "init": "Begin a campaign on a table of candidates.",
+    "backtest": "Replay a labelled table: what would each policy have found, and how soon?",
+    "datasets": "List, verify and load the real data sets.",
+}
+"""What is slow to import is imported only where it is asked for; `--help` lists it nevertheless."""
 
-    if app.registered_commands:
-        return
-    app.command("init")(campaign.init)
+
+def mount(asked: str | None = None) -> None:
+    """Adds every command, those of `_LATE` as no more than their names unless they are asked for.
+
+    Args:
+        asked: The command that is to be run; by default all may be.
+    """
+    from serendip.cli import backup, campaign, campaign_views, demo, pool, reproduce, serve
+
+    app.registered_commands.clear()
+    app.registered_groups.clear()
+    _add("init", asked)
     app.command("ask")(campaign.ask)
     app.command("tell")(campaign.tell)
     app.command("status")(campaign_views.status)
@@ -48,18 +52,23 @@ def mount() -> None:
     app.command("backup")(backup.backup)
     app.command("restore")(backup.restore)
     app.command("serve")(serve.serve)
-    app.command("backtest")(backtest.backtest)
+    _add("backtest", asked)
     app.command("reproduce")(reproduce.reproduce)
     app.command("demo")(demo.demo)
     app.add_typer(pool.app, name="pool")
-    about = "List, verify and load the real data sets."
-    if sys.argv[1:2] == ["datasets"]:
-        from serendip.cli import datasets
-
-        app.add_typer(datasets.app, name="datasets", help=about)
-    else:
-        app.command("datasets", help=about)(_later)
+    _add("datasets", asked)
     each_once(app)
+
+
+def _add(name: str, asked: str | None) -> None:
+    if asked not in (None, name):
+        app.command(name, help=_LATE[name])(_later)
+        return
+    module = import_module(f"serendip.cli.{name}")
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=name, help=_LATE[name])
+    else:
+        app.command(name)(getattr(module, name))
 
 
 def _later() -> None:
@@ -72,7 +81,7 @@ def run() -> None:
     Codes: 0 done, 1 something needs repair (`doctor`, `datasets verify`), 2 refused, 3 nothing is
     left to propose, 130 interrupted.
     """
-    mount()
+    mount(next(iter(sys.argv[1:]), ""))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what the terminal cannot show is written out
             stream.reconfigure(errors="backslashreplace")
