@@ -15,7 +15,8 @@ from serendip.core.rng import priority, stream
 from serendip.models.gp.model import GaussianProcessModel
 from serendip.models.linear.logistic import LogisticModel
 from serendip.models.linear.model import LinearModel, UnknownScales
-from serendip.policies.batch import choose_batch, tabled
+from serendip.policies import batch
+from serendip.policies.batch import choose_batch, pretended, tabled
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.glm_ucb import GLMUCB
 from serendip.policies.greedy import Greedy
@@ -32,6 +33,13 @@ from worlds import PROBLEMS
 NOISE = 0.3
 UNTELLABLE = {(policy, "finite-Bernoulli") for policy in ("ids-exact", "ids-exact-set", "ens")}
 """Who must tell the model of an expected label, and a model that takes none between 0 and 1."""
+
+
+@pytest.fixture(autouse=True)
+def _large(monkeypatch, request):
+    """Pools count as large, so that batches are chosen at once, but where a test is `small`."""
+    if "small" not in request.node.name:
+        monkeypatch.setattr(batch, "_FEW", 0)
 
 
 def streams(seed):
@@ -223,6 +231,17 @@ def test_a_random_start_ends_inside_a_batch():
     assert choose_batch(Started(UCB(), 9), posterior, pool, 20, 4, streams(2)) == choose_batch(
         Uniform(), posterior, pool, 20, 4, streams(2)
     )
+
+
+@pytest.mark.parametrize("policy", [BudgetIDS(n_draws=60), SampleVIDS(n_draws=60), UCB(), Greedy()])
+def test_the_model_of_a_small_pool_is_told_what_is_expected(policy):
+    posterior, pool = problem(3, known=False)
+    found = choose_batch(policy, posterior, pool, 20, 4, streams(7), [0])
+    posterior = posterior.update(pretended(posterior, pool, 0), streams(7)(0))
+    for place, choice in enumerate(found):
+        assert choice == policy.choose(posterior, pool, 20 - place, streams(7)(place))
+        posterior = posterior.update(pretended(posterior, pool, choice.item), streams(7)(place))
+        pool = pool.without(choice.item)
 
 
 def test_policies_that_ask_for_more_are_told_by_the_model():

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from serendip.core.data import Observation
+from serendip.core.data import Block, Observation
 from serendip.core.errors import AlreadyLabelled, InvalidInput, MissingCapability
 from serendip.core.labels import Continuous
 from serendip.core.rng import stream
 from serendip.models.linear.model import LinearModel
+from serendip.policies.batch import pretended
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.greedy import Greedy
 from serendip.policies.thompson import Thompson
@@ -200,6 +201,22 @@ def test_what_is_pending_has_left_the_pool_and_is_known_to_come():
     (next_one,) = suggest(posterior, left, UCB(), 8, lambda _: stream(0, "c"), 1, [first.item])
     pair = suggest(posterior, pool, UCB(), 9, lambda _: stream(0, "c"), 2)
     assert next_one.item == pair[1].item
+
+
+def test_what_is_pretended_at_once_is_what_is_pretended_one_by_one():
+    """An expected label changes no mean, so the order of pending candidates cannot matter."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((12, 4))
+    pool, model = DensePool(x), LinearModel(4, 1.0, 0.05)
+    seen = [Observation(i, x[[i]], rng.standard_normal(1)) for i in range(3)]
+    posterior = one_by_one = model.posterior(seen, rng)
+    guesses = [pretended(posterior, pool, item) for item in (5, 6, 7)]
+    at_once = model.posterior([*seen, *guesses], rng)
+    for item in (5, 6, 7):
+        one_by_one = one_by_one.update(pretended(one_by_one, pool, item), rng)
+    block = Block(np.arange(12), x)
+    np.testing.assert_allclose(at_once.moments()(block), one_by_one.moments()(block), atol=1e-9)
+    np.testing.assert_allclose(at_once.moments()(block)[0], posterior.moments()(block)[0])
 
 
 def test_batch_sizes_that_do_not_fit_are_refused():

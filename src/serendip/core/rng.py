@@ -21,6 +21,7 @@ class Purpose(StrEnum):
 
     # campaigns
     POSTERIOR = "posterior"
+    PRETEND = "pretend"
     ASK = "ask"
     REASONS = "reasons"
     PREDICT = "predict"

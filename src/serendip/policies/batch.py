@@ -1,17 +1,21 @@
-"""Several choices at once from any policy, for little more than one.
+"""Several choices at once from any policy: what was chosen before is expected to show its mean.
 
-The first is the policy's own. Then the model is drawn from once, and a shortlist is written down as
-a table (`tabled.py`): of a pool of more than 512 candidates (or twice the batch, or twice the
-budget) those that most draws hold among their k best. The policy goes on choosing from the table,
-and each choice is taken in with the label that is expected of it; so a batch spreads over what is
-promising instead of asking the same question many times. A budget of more than 512 labels (or
-twice the batch) counts as so many.
+A pool of at most 2,000 candidates: the model itself is told the expected label of each choice,
+`update`, and the policy chooses anew; so a batch spreads over what is promising instead of asking
+the same question many times.
+
+A larger pool, where that takes minutes: the first choice is the policy's own. Then the model is
+drawn from once, and a shortlist is written down as a table (`tabled.py`): of more than 512
+candidates (or twice the batch, or twice the budget) those that most draws hold among their k best.
+The policy goes on choosing from the table, which each choice moves with the label that is expected
+of it. A budget of more than 512 labels (or twice the batch) counts as so many. On small pools this
+finds less (docs/policies.md).
 
 What was proposed before and has no label yet, is taken in the same way before the first choice.
 
 - Chance spreads the choices of Thompson sampling and of random choice: each is made anew.
 - Policies that ask a posterior for more than draws and moments, and posteriors whose labels come
-  with those of neighbours, are told expected labels by the model itself: `update`, for each choice.
+  with those of neighbours, tell the model on pools of any size.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,6 +57,8 @@ _TABLED = (Posterior, SupportsMoments, SupportsSeen, SupportsImprovement, Suppor
 
 Streams = Callable[[int], Generator]
 
+_FEW = 2000
+"""Candidates up to which the model itself is told what is expected."""
 _LEVEL = 512
 """Labels left that a table looks at, and candidates that it holds at least."""
 _DRAWS = 300
@@ -88,7 +94,7 @@ def choose_batch(
     if count == 1 and not pending:
         return (policy.choose(posterior, pool, remaining, streams(0)),)
     later = remaining - count
-    if isinstance(posterior, SupportsNeighbours) or capability_of(policy) not in _TABLED:
+    if not at_once(policy, posterior, pool):
         for item in pending:
             posterior = posterior.update(pretended(posterior, pool, item), streams(0))
         return _updated(policy, posterior, pool, remaining, count, streams)
@@ -107,6 +113,16 @@ def choose_batch(
         if place + 1 < count:
             believed, few = believed.expecting(choice.item, rng), few.without(choice.item)
     return tuple(chosen)
+
+
+def at_once(policy: Policy[Any], posterior: Posterior, pool: Pool) -> bool:
+    """Whether a batch is chosen without telling the model what is expected of each choice."""
+    if isinstance(policy, Started):
+        policy = policy.policy
+    if isinstance(policy, Thompson | Uniform):
+        return True
+    telling = isinstance(posterior, SupportsNeighbours) or capability_of(policy) not in _TABLED
+    return not telling and len(pool) > _FEW
 
 
 def tabled(
@@ -184,7 +200,7 @@ def _updated(
     chosen: list[Choice] = []
     for place in range(count):
         rng = streams(place)
-        choice = _pick(policy, posterior, pool, remaining - place, remaining - count, rng)
+        choice = policy.choose(posterior, pool, remaining - place, rng)
         chosen.append(choice)
         if place + 1 < count:
             posterior = posterior.update(pretended(posterior, pool, choice.item), rng)
