@@ -18,7 +18,7 @@ class Format(StrEnum):
 def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
     """A bar with the time left, on standard error; the function takes (done, total).
 
-    Where the total is not known it is None.
+    Where the total is not known it is None. Where no terminal shows it, there is no bar.
     """
     from rich.console import Console
     from rich.progress import (
@@ -39,7 +39,10 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
         TimeRemainingColumn(),
     )
     console = Console(file=sys.stderr)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    with Progress(*columns, console=console) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
