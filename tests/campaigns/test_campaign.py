@@ -8,6 +8,7 @@ import pytest
 
 from campaigns.screens import settings, write_pool
 from needs import need_package
+from serendip import backtest
 from serendip.campaigns import Campaign
 from serendip.campaigns.errors import (
     CampaignExists,
@@ -439,3 +440,14 @@ def test_forecast_report_and_exports(folder):
     assert len(campaign.export("events")) == len(campaign.log)
     with pytest.raises(InvalidInput, match="no table 'result'"):
         campaign.export("result")
+
+
+def test_a_policy_that_does_not_suit_the_model_is_refused_by_the_names_of_both(folder):
+    write_pool()
+    wanted = r"^oful needs .*; that of the auto model is not one\. Use ids, .* or random instead"
+    with pytest.raises(MissingCapability, match=wanted):
+        Campaign.create(settings(policy="oful", model="auto"), "s.db")
+    assert not (folder / "s.db").exists()
+    frame = pd.DataFrame({"x": np.arange(9.0), "y": np.arange(9.0)})
+    with pytest.raises(MissingCapability, match=wanted):
+        backtest(frame, "y", policies="oful", model="auto")

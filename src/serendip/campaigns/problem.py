@@ -22,6 +22,7 @@ from serendip.core.threads import one_blas_thread
 from serendip.models.registry import REGISTRY as MODELS
 from serendip.policies.batch import at_once, pretended
 from serendip.policies.registry import REGISTRY as POLICIES
+from serendip.policies.serving import check_policy
 from serendip.pools.dense import DensePool
 from serendip.pools.sharded import Executor, ShardedPool
 from serendip.pools.sources import ArraySource, RowsSource, Source
@@ -240,6 +241,6 @@ def first_choice(problem: Problem, budget: int) -> None:
         few = np.arange(min(len(pool), _TASTE), dtype=np.int64)
         pool = DensePool(pool.take(few))
     prior = problem.model.posterior((), stream(problem.settings.seed, Purpose.POSTERIOR))
-    suggest(
-        prior, pool, problem.policy, min(budget, len(pool)), _Streams(problem.settings.seed, 0), 1
-    )
+    policy, streams = problem.policy, _Streams(problem.settings.seed, 0)
+    check_policy(policy, prior, problem.settings.model)
+    suggest(prior, pool, policy, min(budget, len(pool)), streams, 1)

@@ -300,7 +300,11 @@ _CAPABILITIES: dict[type, str] = {
 
 
 def require(
-    posterior: object, capability: Callable[..., P], by: object, instead: str = "another model"
+    posterior: object,
+    capability: Callable[..., P],
+    by: object,
+    instead: str = "another model",
+    whose: str = "",
 ) -> P:
     """The posterior, once it is known to offer the capability; an error that helps otherwise.
 
@@ -310,15 +314,15 @@ def require(
             protocol for what it makes, where they would refuse it as a `type[P]`, being abstract.
         by: Who asks, or their name.
         instead: What would do.
+        whose: How the user calls the model; by default the class of its posterior is named.
     """
     kind = cast("type[P]", capability)
     if isinstance(posterior, kind):
         return posterior
     wanted = _CAPABILITIES.get(kind, f"a posterior that is a {kind.__module__}.{kind.__name__}")
     who = by if isinstance(by, str) else getattr(by, "__name__", type(by).__name__)
-    raise MissingCapability(
-        f"{who} needs {wanted}; {type(posterior).__name__} is not one. Use {instead} instead."
-    )
+    found = f"that of the {whose} model" if whose else type(posterior).__name__
+    raise MissingCapability(f"{who} needs {wanted}; {found} is not one. Use {instead} instead.")
 
 
 def capability_of(policy: object) -> type:

@@ -23,11 +23,18 @@ def serves_all(policy: Policy[Any]) -> bool:
     return capability_of(policy) in (Posterior, SupportsMoments)
 
 
-def check_policy(policy: Policy[Any], posterior: Posterior) -> None:
-    """Refuses a posterior that lacks what the policy says it needs, and names policies that fit."""
+def check_policy(policy: Policy[Any], posterior: Posterior, model: str = "") -> None:
+    """Refuses a posterior that lacks what the policy says it needs, and names policies that fit.
+
+    Args:
+        policy: Who is to choose.
+        posterior: What it would choose by.
+        model: How the user calls the model, where it has a name.
+    """
     if serves(posterior, policy):
         return
     offered = [one for one in POLICIES.values() if one.offered and not one.costly]
     *others, last = [one.name for one in offered if serves(posterior, one.make())]
     fitting = f"{', '.join(others)} or {last}" if others else last
-    require(posterior, capability_of(policy), by=name_of(policy), instead=fitting)
+    by, capability = name_of(policy), capability_of(policy)
+    require(posterior, capability, by=by, instead=fitting, whose=model)

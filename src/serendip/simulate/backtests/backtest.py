@@ -14,14 +14,14 @@ from serendip.core.arguments import instance, number, shown, whole
 from serendip.core.arrays import Floats
 from serendip.core.errors import InvalidInput
 from serendip.core.naming import listed
-from serendip.core.protocols import Model, Policy
+from serendip.core.protocols import Model, Policy, Posterior
 from serendip.core.registry import is_path
 from serendip.core.rng import Purpose, stream
 from serendip.core.text import checked_line
 from serendip.models.registry import REGISTRY as MODELS
 from serendip.models.registry import ModelEntry
 from serendip.policies.registry import POLICIES, REGISTRY, Role, adopt_policy, entry_for_plots
-from serendip.policies.serving import serves
+from serendip.policies.serving import check_policy, serves
 from serendip.policies.started import Started
 from serendip.problems.folders.opening import PoolFolder
 from serendip.problems.framing import Columns
@@ -157,7 +157,10 @@ def backtest(
     spec = _with_model(columns or Columns(), model).named(binary=binary, folder=folder)
     chosen = _chosen(policies)  # nonsense is refused before the table is read
     plan = planned(frame, label, id, spec, kind, budget, batch)
-    chosen = chosen or _fitting(plan, spec.entry, seed)
+    prior = plan.model.posterior((), stream(whole("seed", seed), Purpose.PRIOR))
+    for one in chosen.values():
+        check_policy(one, prior, spec.entry.name)
+    chosen = chosen or _fitting(plan, spec.entry, prior)
     repeats, seed, start = whole("repeats", repeats, 1), whole("seed", seed), whole("start", start)
     jobs = None if jobs is None else whole("jobs", jobs, 1)
     if not 0 <= start < plan.budget:
@@ -257,9 +260,8 @@ def _policy(one: Player, name: str) -> Policy[Any]:
     return entry.make()
 
 
-def _fitting(plan: Plan, model: ModelEntry, seed: int) -> dict[str, Policy[Any]]:
+def _fitting(plan: Plan, model: ModelEntry, prior: Posterior) -> dict[str, Policy[Any]]:
     """Those of ours that the model serves, but for what would take too long."""
-    prior = plan.model.posterior((), stream(whole("seed", seed), Purpose.PRIOR))
     found = {}
     for name, entry in POLICIES.items():
         small = entry.suits is None or len(plan.labels) <= entry.suits
