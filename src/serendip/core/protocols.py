@@ -105,6 +105,24 @@ class Posterior(Protocol):
 
 
 @runtime_checkable
+class SupportsSeveral(Posterior, Protocol):
+    """Who takes in many observations at the price of one, as a batch brings them."""
+
+    def update_all(self, seen: Sequence[Observation], rng: Generator) -> Self:
+        """The posterior once all of these are taken in: as after `update` with each in turn."""
+        ...
+
+
+def update_all(posterior: P, seen: Sequence[Observation], rng: Generator) -> P:
+    """The posterior once these observations are taken in; at once, where it can."""
+    if isinstance(posterior, SupportsSeveral):
+        return posterior.update_all(seen, rng)
+    for one in seen:
+        posterior = posterior.update(one, rng)
+    return posterior
+
+
+@runtime_checkable
 class SupportsMoments(Posterior, Protocol):
     """What UCB and greedy need."""
 

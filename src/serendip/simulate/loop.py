@@ -19,6 +19,7 @@ from serendip.core.protocols import (
     Pool,
     Posterior,
     SupportsCheck,
+    update_all,
 )
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
@@ -187,6 +188,7 @@ def play(
         remaining = horizon - t + 1
         streams = _Addressed(seed, Purpose.POLICY, t)
         choices = _suggested(posterior, pool, policy, remaining, streams, min(batch, remaining))
+        told: list[Observation] = []
         for place, choice in enumerate(choices):
             figures = dict(choice.details)
             if watch is not None:
@@ -200,8 +202,11 @@ def play(
                 )
             if labels is not None:
                 labels.encode(seen.label)
-            posterior, pool = absorb(posterior, pool, seen, stream(seed, Purpose.UPDATE, t + place))
+            told.append(seen)
+            pool = pool.without(seen.item)
             steps.append(Step(t + place, choice.item, seen.label, figures))
+        with one_blas_thread():
+            posterior = update_all(posterior, told, stream(seed, Purpose.UPDATE, len(steps)))
     return Trace(tuple(steps), seed)
 
 

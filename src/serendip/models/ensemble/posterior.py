@@ -260,10 +260,14 @@ class EnsemblePosterior:
     def update(self, seen: Observation, rng: Generator) -> Self:
         """A fit anew: what came of the last one is not used."""
         check_one(seen)
+        return self.update_all((seen,), rng)
+
+    def update_all(self, seen: Sequence[Observation], rng: Generator) -> Self:
+        """One fit, too."""
         generator("rng", rng)
-        x, y = stacked(self.x, self.y, (seen,))
+        x, y = stacked(self.x, self.y, seen)
         ensemble = _fitted(self.model, x, y, rng)
-        return replace(self, x=x, y=y, n_labels=self.n_labels + 1, ensemble=ensemble)
+        return replace(self, x=x, y=y, n_labels=self.n_labels + len(seen), ensemble=ensemble)
 
     @property
     def labels(self) -> Floats:

@@ -171,6 +171,10 @@ class GaussianProcessPosterior:
         check_one(seen)
         return self.absorb((seen,))
 
+    def update_all(self, seen: Sequence[Observation], rng: Generator) -> Self:
+        """Likewise."""
+        return self.absorb(seen)
+
     @property
     def labels(self) -> Floats:
         """(t,) every label so far."""

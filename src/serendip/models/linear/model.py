@@ -208,6 +208,10 @@ class LinearPosterior:
         check_one(seen)
         return self.absorb((seen,))
 
+    def update_all(self, seen: Sequence[Observation], rng: Generator) -> Self:
+        """Likewise."""
+        return self.absorb(seen)
+
     @property
     def labels(self) -> Floats:
         """(t,) every label so far."""

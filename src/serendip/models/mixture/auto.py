@@ -27,6 +27,7 @@ from serendip.core.protocols import (
     SupportsCheck,
     SupportsLookahead,
     require,
+    update_all,
 )
 from serendip.models.fitting import check_draws, check_one, check_seen
 from serendip.models.left_out import mixed
@@ -115,10 +116,14 @@ class AutoPosterior:
     def update(self, seen: Observation, rng: Generator) -> Self:
         """Every member updated, and weighed anew."""
         check_one(seen)
+        return self.update_all((seen,), rng)
+
+    def update_all(self, seen: Sequence[Observation], rng: Generator) -> Self:
+        """Every member once, and weighed once."""
         generator("rng", rng)
-        parts = tuple(part.update(seen, rng) for part in self.parts)
-        trust, labels = _trusted(self.model.members, parts), np.concatenate([self.labels, seen.y])
-        return replace(self, parts=parts, trust=trust, labels=labels)
+        parts = tuple(update_all(part, seen, rng) for part in self.parts)
+        labels = np.concatenate([self.labels, *(one.y for one in seen)])
+        return replace(self, parts=parts, trust=_trusted(self.model.members, parts), labels=labels)
 
     def check(self, x: Array) -> None:
         """Refuses candidates that have other features than the model."""
