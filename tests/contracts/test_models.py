@@ -8,7 +8,14 @@ import pytest
 from serendip.core.data import Block, Observation
 from serendip.core.errors import MissingCapability
 from serendip.core.labels import LARGEST
-from serendip.core.protocols import SupportsLookahead, SupportsMoments, SupportsSeen, require
+from serendip.core.protocols import (
+    SupportsLookahead,
+    SupportsMoments,
+    SupportsSeen,
+    SupportsSeveral,
+    require,
+    update_all,
+)
 from serendip.core.reductions.folds import contenders, everything, optima
 from serendip.core.rng import stream
 from serendip.models.graph.model import GraphPosterior
@@ -45,6 +52,26 @@ def test_labels_are_told_in_the_order_seen(problem, state):
     last = problem.world.oracle.reveal(int(everything(pool).items[0]), stream(0, "label"))
     grown = posterior.update(last, stream(0, "update"))
     np.testing.assert_array_equal(grown.labels, np.concatenate([posterior.labels, last.y]))
+
+
+def test_a_batch_of_labels_is_taken_in_as_one_by_one(problem, state):
+    posterior, pool, count = state
+    items = [int(item) for item in everything(pool).items[:3]]
+    seen = [problem.world.oracle.reveal(item, stream(0, "label", item)) for item in items]
+    found = update_all(posterior, seen, stream(0, "update", 2))
+    assert found.n_labels == count + 3
+    one_by_one = posterior
+    for place, one in enumerate(seen):
+        one_by_one = one_by_one.update(one, stream(0, "update", place))
+    np.testing.assert_array_equal(found.labels, one_by_one.labels)
+    if not (isinstance(found, SupportsSeveral) and isinstance(found, SupportsMoments)):
+        return  # then it is one by one, with a generator for all
+    for item in items:
+        pool = pool.without(item)
+    block = everything(pool)
+    np.testing.assert_allclose(
+        found.moments()(block), one_by_one.moments()(block), rtol=1e-6, atol=1e-6
+    )
 
 
 def test_same_seed_same_draws(state):

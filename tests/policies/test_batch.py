@@ -36,10 +36,10 @@ UNTELLABLE = {(policy, "finite-Bernoulli") for policy in ("ids-exact", "ids-exac
 
 
 @pytest.fixture(autouse=True)
-def _large(monkeypatch, request):
-    """Pools count as large, so that batches are chosen at once, but where a test is `small`."""
-    if "small" not in request.node.name:
-        monkeypatch.setattr(batch, "_FEW", 0)
+def _enough(monkeypatch, request):
+    """There are enough labels, so that batches are chosen at once, but where a test is `early`."""
+    if "early" not in request.node.name:
+        monkeypatch.setattr(batch, "_EARLY", 0)
 
 
 def streams(seed):
@@ -233,15 +233,53 @@ def test_a_random_start_ends_inside_a_batch():
     )
 
 
-@pytest.mark.parametrize("policy", [BudgetIDS(n_draws=60), SampleVIDS(n_draws=60), UCB(), Greedy()])
-def test_the_model_of_a_small_pool_is_told_what_is_expected(policy):
+ALL = [BudgetIDS(n_draws=60), SampleVIDS(n_draws=60), UCB(), Greedy()]
+
+
+def one_by_one(policy, posterior, pool, remaining, count, seed, pending):
+    """Each by the posterior that the expected labels of those before leave; and what all leave."""
+    guesses = [pretended(posterior, pool, item) for item in pending]
+    for guess in guesses:
+        posterior = posterior.update(guess, streams(seed)(0))
+    chosen = []
+    for place in range(count):
+        rng = streams(seed)(place)
+        chosen.append(policy.choose(posterior, pool, remaining - place, rng))
+        posterior = posterior.update(pretended(posterior, pool, chosen[-1].item), rng)
+        pool = pool.without(chosen[-1].item)
+    return chosen, posterior, pool
+
+
+@pytest.mark.parametrize("policy", ALL)
+def test_early_the_model_is_told_what_is_expected(policy):
     posterior, pool = problem(3, known=False)
     found = choose_batch(policy, posterior, pool, 20, 4, streams(7), [0])
-    posterior = posterior.update(pretended(posterior, pool, 0), streams(7)(0))
-    for place, choice in enumerate(found):
-        assert choice == policy.choose(posterior, pool, 20 - place, streams(7)(place))
-        posterior = posterior.update(pretended(posterior, pool, choice.item), streams(7)(place))
-        pool = pool.without(choice.item)
+    items = [choice.item for choice in found]
+    assert items == [one.item for one in one_by_one(policy, posterior, pool, 20, 4, 7, [0])[0]]
+
+
+@pytest.mark.parametrize("policy", ALL)
+def test_a_batch_goes_on_from_a_table_once_it_is_no_longer_early(policy, monkeypatch):
+    posterior, pool = problem(3, known=False)  # five labels, one pending, then two to be told
+    monkeypatch.setattr(batch, "_EARLY", 8)
+    found = choose_batch(policy, posterior, pool, 20, 6, streams(7), [0])
+    first, told, left = one_by_one(policy, posterior, pool, 20, 2, 7, [0])
+    monkeypatch.setattr(batch, "_EARLY", 0)
+    rest = choose_batch(policy, told, left, 18, 4, lambda place: streams(7)(2 + place))
+    assert [one.item for one in found] == [one.item for one in (*first, *rest)]
+    assert [one.score for one in found] == pytest.approx([one.score for one in (*first, *rest)])
+    if not isinstance(policy, Greedy):  # whose scores are means, which no expected label moves
+        model = one_by_one(policy, posterior, pool, 20, 6, 7, [0])[0]
+        assert found[-1].score != pytest.approx(model[-1].score, rel=1e-4)
+
+
+def test_early_or_not_a_large_pool_and_given_scales_tell_the_model_nothing(monkeypatch):
+    for (posterior, pool), small in ((problem(3, known=True), 2000), (problem(3, known=False), 50)):
+        monkeypatch.setattr(batch, "_SMALL", small)
+        monkeypatch.setattr(batch, "_EARLY", 24)
+        found = choose_batch(BudgetIDS(), posterior, pool, 20, 6, streams(7))
+        monkeypatch.setattr(batch, "_EARLY", 0)
+        assert found == choose_batch(BudgetIDS(), posterior, pool, 20, 6, streams(7))
 
 
 def test_policies_that_ask_for_more_are_told_by_the_model():

@@ -20,7 +20,6 @@ from serendip.core.protocols import Model, Policy, Pool, Posterior
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 from serendip.models.registry import REGISTRY as MODELS
-from serendip.policies.batch import at_once, pretended
 from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.policies.serving import check_policy
 from serendip.pools.dense import DensePool
@@ -176,16 +175,8 @@ class Problem:
         pool = self.pool(self.taken(state, retry_failed))
         seed, version = self.settings.seed, state.version
         places = [self.candidates.places[item] for item in state.pending]
-        policy, streams = self.policy, _Streams(seed, version)
-        if places and not at_once(policy, posterior, pool):
-            # One fit: with scales given, an expected label changes no mean of the others.
-            with one_blas_thread():
-                guesses = [pretended(posterior, pool, place) for place in places]
-                posterior = self.model.posterior(
-                    [*self._seen(state), *guesses], stream(seed, Purpose.PRETEND, version)
-                )
-            places = []
-        return suggest(posterior, pool, policy, state.free, streams, count, places)
+        streams = _Streams(seed, version)
+        return suggest(posterior, pool, self.policy, state.free, streams, count, places)
 
     def available(self, state: State, retry_failed: bool = False) -> int:
         """How many candidates can be proposed."""

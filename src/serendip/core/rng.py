@@ -21,7 +21,6 @@ class Purpose(StrEnum):
 
     # campaigns
     POSTERIOR = "posterior"
-    PRETEND = "pretend"
     ASK = "ask"
     REASONS = "reasons"
     PREDICT = "predict"

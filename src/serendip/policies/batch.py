@@ -1,24 +1,25 @@
 """Several choices at once from any policy: what was chosen before is expected to show its mean.
 
-A pool of at most 2,000 candidates: the model itself is told the expected label of each choice,
-`update`, and the policy chooses anew; so a batch spreads over what is promising instead of asking
-the same question many times.
+The first choice is the policy's own. Then the model is drawn from once, and a shortlist is written
+down as a table (`tabled.py`): of more than 512 candidates (or twice the batch, or twice the budget)
+those that most draws hold among their k best. The policy goes on choosing from the table, which
+each choice moves with the label that is expected of it. A budget of more than 512 labels (or twice
+the batch) counts as so many. What was proposed before and has no label yet, is taken in in the same
+way before the first choice.
 
-A larger pool, where that takes minutes: the first choice is the policy's own. Then the model is
-drawn from once, and a shortlist is written down as a table (`tabled.py`): of more than 512
-candidates (or twice the batch, or twice the budget) those that most draws hold among their k best.
-The policy goes on choosing from the table, which each choice moves with the label that is expected
-of it. A budget of more than 512 labels (or twice the batch) counts as so many. On small pools this
-finds less (docs/policies.md).
+The model itself is told expected labels, by `update`, and the policy chooses anew,
 
-What was proposed before and has no label yet, is taken in the same way before the first choice.
+- while fewer than 24 labels are known or expected and at most 2,000 candidates are left: scales and
+  kernels are then guesses, and what they become by such labels spreads a first batch better
+  (docs/policies.md). Not where scales are given;
+- for policies that ask a posterior for more than draws and moments, and for posteriors whose labels
+  come with those of neighbours.
 
-- Chance spreads the choices of Thompson sampling and of random choice: each is made anew.
-- Policies that ask a posterior for more than draws and moments, and posteriors whose labels come
-  with those of neighbours, tell the model on pools of any size.
+Chance spreads the choices of Thompson sampling and of random choice: each is made anew.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeVar
 
@@ -41,6 +42,7 @@ from serendip.core.protocols import (
     SupportsSeen,
     capability_of,
     require,
+    update_all,
 )
 from serendip.core.reductions.folds import everything, leading
 from serendip.core.rng import priority
@@ -57,8 +59,8 @@ _TABLED = (Posterior, SupportsMoments, SupportsSeen, SupportsImprovement, Suppor
 
 Streams = Callable[[int], Generator]
 
-_FEW = 2000
-"""Candidates up to which the model itself is told what is expected."""
+_EARLY, _SMALL = 24, 2000
+"""Labels, known or expected, and candidates up to which the model is told what is expected."""
 _LEVEL = 512
 """Labels left that a table looks at, and candidates that it holds at least."""
 _DRAWS = 300
@@ -93,16 +95,61 @@ def choose_batch(
         return _anew(policy, posterior, pool, remaining, count, streams)
     if count == 1 and not pending:
         return (policy.choose(posterior, pool, remaining, streams(0)),)
-    later = remaining - count
-    if not at_once(policy, posterior, pool):
-        for item in pending:
-            posterior = posterior.update(pretended(posterior, pool, item), streams(0))
-        return _updated(policy, posterior, pool, remaining, count, streams)
-    rng, chosen = streams(0), list[Choice]()
+    n_told = _told(policy, posterior, pool, len(pending) + count)
+    if n_told and pending:
+        guesses = [pretended(posterior, pool, item) for item in pending[:n_told]]
+        posterior, pending = update_all(posterior, guesses, streams(0)), pending[n_told:]
+        n_told -= len(guesses)
+    chosen: list[Choice] = []
+    for place in range(min(n_told, count)):
+        rng = streams(place)
+        chosen.append(policy.choose(posterior, pool, remaining - place, rng))
+        if place + 1 < count:
+            guess = pretended(posterior, pool, chosen[-1].item)
+            posterior, pool = posterior.update(guess, rng), pool.without(guess.item)
+    done = len(chosen)
+    if done < count:
+        rest = _Shifted(streams, done)
+        chosen += _at_once(policy, posterior, pool, remaining - done, count - done, rest, pending)
+    return tuple(chosen)
+
+
+def _told(policy: Policy[Any], posterior: Posterior, pool: Pool, count: int) -> int:
+    """Of how many, pending candidates first, the model itself is told what is expected."""
+    if isinstance(posterior, SupportsNeighbours) or capability_of(policy) not in _TABLED:
+        return count
+    known = isinstance(posterior, SupportsScales) and posterior.scales_known
+    return 0 if known or len(pool) > _SMALL else min(max(_EARLY - posterior.n_labels, 0), count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shifted:
+    """The streams of a batch from some place on."""
+
+    streams: Streams
+    first: int
+
+    def __call__(self, place: int) -> Generator:
+        return self.streams(self.first + place)
+
+
+def _at_once(
+    policy: Policy[Any],
+    posterior: Posterior,
+    pool: Pool,
+    remaining: int,
+    count: int,
+    streams: Streams,
+    pending: Sequence[int],
+) -> list[Choice]:
+    """The first by the policy from the whole pool, the others from the table of a shortlist."""
+    rng, chosen, later = streams(0), list[Choice](), remaining - count
     if not pending:
         chosen.append(_pick(policy, posterior, pool, remaining, later, rng))
+        if count == 1:
+            return chosen
     outside = [*pending, *(one.item for one in chosen)]
-    pool = reduce(lambda left, choice: left.without(choice.item), chosen, pool)
+    pool = _without(pool, chosen)
     near = min(remaining, max(_LEVEL, 2 * count))
     believed, few = tabled(posterior, pool, near, outside, rng)
     for place in range(len(chosen), count):
@@ -112,17 +159,11 @@ def choose_batch(
         chosen.append(choice)
         if place + 1 < count:
             believed, few = believed.expecting(choice.item, rng), few.without(choice.item)
-    return tuple(chosen)
+    return chosen
 
 
-def at_once(policy: Policy[Any], posterior: Posterior, pool: Pool) -> bool:
-    """Whether a batch is chosen without telling the model what is expected of each choice."""
-    if isinstance(policy, Started):
-        policy = policy.policy
-    if isinstance(policy, Thompson | Uniform):
-        return True
-    telling = isinstance(posterior, SupportsNeighbours) or capability_of(policy) not in _TABLED
-    return not telling and len(pool) > _FEW
+def _without(pool: Pool, chosen: Sequence[Choice]) -> Pool:
+    return reduce(lambda left, choice: left.without(choice.item), chosen, pool)
 
 
 def tabled(
@@ -193,21 +234,6 @@ def _anew(
     return tuple(chosen)
 
 
-def _updated(
-    policy: Policy[P], posterior: P, pool: Pool, remaining: int, count: int, streams: Streams
-) -> tuple[Choice, ...]:
-    """Each by the posterior that the expected labels of those before leave."""
-    chosen: list[Choice] = []
-    for place in range(count):
-        rng = streams(place)
-        choice = policy.choose(posterior, pool, remaining - place, rng)
-        chosen.append(choice)
-        if place + 1 < count:
-            posterior = posterior.update(pretended(posterior, pool, choice.item), rng)
-            pool = pool.without(choice.item)
-    return tuple(chosen)
-
-
 def _started(
     policy: Started,
     posterior: Any,
@@ -223,15 +249,14 @@ def _started(
     chosen = _anew(Uniform(), posterior, pool, remaining, due, streams)
     if due == count:
         return chosen
-    items = [choice.item for choice in chosen]
     rest = choose_batch(
         policy.policy,
         posterior,
-        reduce(lambda left, item: left.without(item), items, pool),
+        _without(pool, chosen),
         remaining - due,
         count - due,
-        lambda place: streams(due + place),
-        [*pending, *items],
+        _Shifted(streams, due),
+        [*pending, *(choice.item for choice in chosen)],
     )
     return (*chosen, *rest)
 

@@ -54,6 +54,8 @@ STREAM_WORDS = [
     "update", "watch", "world",
 ]  # fmt: skip
 """What stores and picks rest on: a word may be added here, and none changed or removed."""
+RETIRED = ["pretend"]
+"""Streams that nothing opens any more; their words are never used for anything else."""
 
 TOLD = '{"at":"now","item":"a","kind":"Told","schema":1,"side":[],"value":1.0,"who":"ann"}'
 CREATED = (
@@ -77,7 +79,7 @@ def test_every_setting_has_its_word():
 
 
 def test_every_stream_has_its_word():
-    assert sorted(Purpose) == STREAM_WORDS
+    assert sorted([*Purpose, *RETIRED]) == STREAM_WORDS
 
 
 def test_words_open_the_streams_they_always_opened():
