@@ -102,10 +102,16 @@ def quality(options):
 
 
 def compared(new, old):
-    """How much more regret `new` has, run by run: mean and standard error of each problem."""
+    """How much more regret `new` has, run by run: mean and standard error of each problem.
+
+    The error is that of the means of seeds: pools of one problem share their candidates, and from
+    one seed their first batch, so they are no runs apart.
+    """
     both = new.merge(old, on=["problem", "pool", "seed"], suffixes=("", "_old"))
     both["more"] = both["regret"] - both["regret_old"]
-    return both.groupby("problem", sort=False)["more"].agg(["mean", "sem", "size"])
+    seeds = both.groupby(["problem", "seed"], sort=False)["more"].agg(["mean", "size"])
+    found = seeds.groupby("problem", sort=False).agg({"mean": ["mean", "sem"], "size": "sum"})
+    return found.set_axis(["mean", "sem", "size"], axis=1)
 
 
 def verdicts(new, old):
