@@ -28,6 +28,7 @@ from numpy.random import Generator
 from serendip.core.arrays import Ints
 from serendip.core.data import Block, Choice, Observation
 from serendip.core.laws import SupportsLaws, laws_of
+from serendip.core.progress import counted
 from serendip.core.protocols import (
     BatchPolicy,
     Draws,
@@ -64,6 +65,8 @@ _LEVEL = 512
 _DRAWS = 300
 """Draws of a table; of a law that is known by them alone, `_SAMPLED`."""
 _SAMPLED = 1000
+CHOOSING = "choosing candidates"
+"""What is reported of a batch."""
 
 
 def choose_batch(
@@ -105,7 +108,7 @@ def choose_batch(
     pool = reduce(lambda left, choice: left.without(choice.item), chosen, pool)
     near = min(remaining, max(_LEVEL, 2 * count))
     believed, few = tabled(posterior, pool, near, outside, rng)
-    for place in range(len(chosen), count):
+    for place in counted(CHOOSING, count, len(chosen)):
         if place > 0:
             rng = streams(place)
         choice = _pick(policy, believed, few, near - place, near - count, rng)
@@ -187,7 +190,7 @@ def _anew(
 ) -> tuple[Choice, ...]:
     """Each as if it were the first, from what is left."""
     chosen: list[Choice] = []
-    for place in range(count):
+    for place in counted(CHOOSING, count):
         chosen.append(policy.choose(posterior, pool, remaining - place, streams(place)))
         pool = pool.without(chosen[-1].item)
     return tuple(chosen)
@@ -198,7 +201,7 @@ def _updated(
 ) -> tuple[Choice, ...]:
     """Each by the posterior that the expected labels of those before leave."""
     chosen: list[Choice] = []
-    for place in range(count):
+    for place in counted(CHOOSING, count):
         rng = streams(place)
         choice = policy.choose(posterior, pool, remaining - place, rng)
         chosen.append(choice)
