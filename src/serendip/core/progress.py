@@ -71,11 +71,12 @@ class _Hearing:
         self._lock = Lock()
         self._times = Counter[str]()
         self._counts = False
-        self._title = ""
+        self._around, self._title = "", ""
         self._done, self._total = 0, 0
 
     def change(self, what: str) -> None:
         if not self._counts:
+            self._around = what
             self._listener(what, 0, None)
 
     def begin(self, what: str, total: int, done: int) -> bool:
@@ -97,6 +98,8 @@ class _Hearing:
 
     def end(self) -> None:
         self._counts = False
+        if self._around:  # what follows may take long, and nothing of this count is left
+            self._listener(self._around, 0, None)
 
 
 _HEARD: ContextVar[_Hearing | None] = ContextVar("serendip_progress", default=None)
