@@ -9,6 +9,9 @@ from typing import Any
 
 from serendip.web.server.lanes import Heard
 
+_QUEUED = "waiting for other work to end"
+"""Is what is done before anything is heard of it."""
+
 
 class Kind(StrEnum):
     """What is waited for."""
@@ -49,7 +52,9 @@ class Waits:
         self._standing: dict[tuple[str, Kind], Standing] = {}
 
     def hear(self, name: str, kind: Kind) -> Heard:
-        """A function for what a process reports of the work for a campaign."""
+        """A function for what a process reports of the work for a campaign, once it has begun."""
+        now = self.clock()
+        self._standing.setdefault((name, kind), Standing(_QUEUED, 0, None, 0, now, now))
 
         def heard(told: tuple[str, int, int | None]) -> None:
             (what, done, total), now = told, self.clock()
@@ -65,5 +70,5 @@ class Waits:
         future.add_done_callback(lambda _: self._standing.pop((name, kind), None))
 
     def get(self, name: str, kind: Kind) -> Standing | None:
-        """How far the work is; None where none is under way, or nothing was heard of it yet."""
+        """How far the work is; None where none is under way."""
         return self._standing.get((name, kind))

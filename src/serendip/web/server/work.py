@@ -68,13 +68,14 @@ def view(store: str, name: str, function: Callable[..., T], args: tuple[Any, ...
 
 def _reporter() -> Listener:
     """Tells the server how far the work is, but not of every step where they come quickly."""
-    last, at = "", 0.0
+    last: tuple[str, int | None] = ("", None)
+    at = 0.0
 
     def tell(what: str, done: int, total: int | None) -> None:
         nonlocal last, at
         now = time.monotonic()
-        if what != last or now - at >= _OFTEN:
-            last, at = what, now
+        if (what, total) != last or now - at >= _OFTEN:
+            last, at = (what, total), now
             report((what, done, total))
 
     return tell
