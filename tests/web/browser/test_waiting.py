@@ -35,3 +35,24 @@ def test_a_long_ask_shows_a_bar_until_it_is_answered(lab, visit, tmp_path):
     count = len(asked)
     page.wait_for_timeout(2500)
     assert len(asked) == count
+
+
+def test_a_report_that_takes_a_while_says_so_and_then_opens(lab, visit, tmp_path):
+    BUNDLED.to_csv(tmp_path / "pool.csv", index=False)
+    page = visit(lab.url).page()
+    address = begin(page, tmp_path / "pool.csv", budget=20)
+    said = {**WAIT, "what": "looking ahead"}
+    page.route(
+        "**/progress/waiting/view",
+        lambda route: route.fulfill(content_type="application/json", body=json.dumps(said)),
+    )
+    held = []
+    page.route("**/report/ready", lambda route: held.append(route))
+    page.goto(f"{address}/report")
+    expect(page.get_by_text("Writing the report")).to_be_visible()
+    expect(page.get_by_role("progressbar", name="looking ahead")).to_be_visible()
+    held[0].continue_()
+    expect(page.get_by_text("Made by serendip.")).to_be_visible()
+    page.reload()  # written already
+    expect(page.get_by_text("Made by serendip.")).to_be_visible()
+    assert len(held) == 1

@@ -278,6 +278,12 @@ class Campaigns:
         """A self-contained HTML page."""
         return await self.compute(name, Campaign.report)
 
+    async def report_known(self, name: str) -> bool:
+        """Whether the report is written already."""
+        one = await self._campaigns.get(name)
+        seen = await self._campaigns.run(one.desk.chronicle)
+        return self._views.known(name, seen.tip, Campaign.report)
+
     # --- tables sent in --------------------------------------------------------------------------
 
     async def keep(self, name: str, source: UploadFile | bytes) -> str:

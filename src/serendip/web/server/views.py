@@ -65,6 +65,13 @@ class Views:
             return value
         return await view.compute(None)  # type: ignore[no-any-return]  # what the function gave
 
+    def known(
+        self, name: str, tip: str, function: Callable[..., Any], args: tuple[Any, ...] = ()
+    ) -> bool:
+        """Whether `get` would answer at once."""
+        view = self._views.get((name, function, args))
+        return view is not None and view.tip == tip
+
     async def _compute(self, key: _Key, asked: Sequence[None]) -> Sequence[Any | SerendipError]:
         name, function, args = key
         heard = self._waits.hear(name, Kind.view)
