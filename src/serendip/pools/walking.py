@@ -97,11 +97,12 @@ def walk(
         reduction: What is made of them.
     """
     starts = range(0, roll.n, block_rows)
-    workers, halt = min(n_threads(), len(starts) // 2), Event()
+    workers = min(n_threads(), len(starts) // 2)
     with counting(LOOKING, roll.n) as tell:
-        some = partial(_walk_some, read, roll, block_rows, reduction, tell, halt)
         if workers <= 1:
-            return some(starts)
+            return _walk_some(read, roll, block_rows, reduction, tell, None, starts)
+        halt = Event()
+        some = partial(_walk_some, read, roll, block_rows, reduction, tell, halt)
         cuts = [len(starts) * worker // workers for worker in range(workers + 1)]
         shares = [starts[first:last] for first, last in pairwise(cuts)]
         # Each thread multiplies its own blocks: BLAS threads on top would only fight over cores.
@@ -119,12 +120,12 @@ def _walk_some(
     block_rows: int,
     reduction: Reduction[R],
     tell: Callable[[int], None],
-    halt: Event,
+    halt: Event | None,
     starts: Sequence[int],
 ) -> R:
     state = reduction.start()
     for start in starts:
-        if halt.is_set():
+        if halt is not None and halt.is_set():
             break  # nobody waits for the answer any more
         stop = min(start + block_rows, roll.n)
         items, kept = roll.left(start, stop)
