@@ -16,6 +16,7 @@ SLOW = (
     "campaigns/intake/test_malformed.py",
     "cli/test_campaign.py",
     "cli/test_commands.py",
+    "cli/test_interrupts.py",
     "contracts/test_policies.py",
     "contracts/test_same_choice.py",
     "compute/device/test_pool.py",

@@ -1,11 +1,13 @@
-"""BLAS is held to one thread, given back, and not held twice."""
+"""BLAS is held to one thread, given back, and not held twice; work is spread over threads."""
 
 from contextlib import nullcontext
+from threading import Event
 
+import pytest
 import scipy.linalg  # noqa: F401  # brings a BLAS of its own
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from serendip.core.threads import one_blas_thread
+from serendip.core.threads import one_blas_thread, spread
 
 
 def blas_threads():
@@ -27,3 +29,16 @@ def test_blas_is_held_once_however_often_that_is_asked_for():
         with inner:
             assert blas_threads() == {1}
         assert blas_threads() == {1}
+
+
+def test_where_one_part_fails_the_others_need_not_be_waited_for(monkeypatch):
+    monkeypatch.setenv("SERENDIP_THREADS", "2")
+    halt = Event()
+
+    def work(part):
+        if part == "fails":
+            raise ZeroDivisionError
+        assert halt.wait(60)
+
+    with pytest.raises(ZeroDivisionError):
+        spread(work, ["fails", "waits"], halt)

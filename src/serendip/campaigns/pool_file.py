@@ -12,6 +12,7 @@ from serendip.campaigns.log.events import FileRef
 from serendip.campaigns.log.state import State
 from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
+from serendip.core.progress import report
 from serendip.core.text import checked_text
 from serendip.problems.folders.manifest import MANIFEST
 from serendip.tables import CURRENT, read_table
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 SNAPSHOTS = "serendip-pools"
 """Folder beside the store that keeps copies of pools."""
+
+_READING = "reading the pool"
+"""What is reported of a pool that is opened."""
 
 
 def sha256_of(path: Path) -> str:
@@ -79,6 +83,7 @@ def load(
     pool: FileRef, snapshot: FileRef | None, folder: Path, settings: Settings, rules: int
 ) -> Candidates:
     """The candidates, from the pool or, where it changed, from its snapshot."""
+    report(_READING)
     if snapshot is None or located(pool, folder) is not None:
         return read_candidates(unchanged(pool, folder, "pool"), settings, rules)
     frame = _read_snapshot(unchanged(snapshot, folder, "snapshot of the pool"))
@@ -88,6 +93,7 @@ def load(
 
 def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Candidates:
     """The candidates in a table, read by the rules that the campaign began with, or in a folder."""
+    report(_READING)
     if path.is_dir():
         from serendip.problems.folders.opening import open_folder
 

@@ -16,10 +16,13 @@ from serendip.compute.engines import Engine, executor_on
 from serendip.core.data import Choice, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.labels import LARGEST
+from serendip.core.progress import report
 from serendip.core.protocols import Model, Policy, Pool, Posterior
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
+from serendip.models.fitting import FITTING
 from serendip.models.registry import REGISTRY as MODELS
+from serendip.policies.batch import CHOOSING
 from serendip.policies.registry import REGISTRY as POLICIES
 from serendip.policies.serving import check_policy
 from serendip.pools.dense import DensePool
@@ -133,6 +136,7 @@ class Problem:
 
         It is made afresh from the labels in the order told, so it depends on the log alone.
         """
+        report(FITTING)
         with one_blas_thread():
             posterior: Posterior = self.model.posterior(
                 self._seen(state), stream(self.settings.seed, Purpose.POSTERIOR)
@@ -176,6 +180,7 @@ class Problem:
         seed, version = self.settings.seed, state.version
         places = [self.candidates.places[item] for item in state.pending]
         streams = _Streams(seed, version)
+        report(CHOOSING)
         return suggest(posterior, pool, self.policy, state.free, streams, count, places)
 
     def available(self, state: State, retry_failed: bool = False) -> int:

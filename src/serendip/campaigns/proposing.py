@@ -5,6 +5,7 @@ from serendip.campaigns.errors import NothingLeft
 from serendip.campaigns.log.events import Proposal
 from serendip.campaigns.log.state import State
 from serendip.campaigns.problem import Problem
+from serendip.core.progress import report
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
 
@@ -28,6 +29,7 @@ def proposals(
     choices = problem.choices(state, view.posterior, min(wanted, left), retry_failed)
     rng = stream(problem.settings.seed, Purpose.REASONS, state.version)
     ids = problem.candidates.ids
+    report("explaining the proposals")
     with one_blas_thread():
         found = reasons(view, choices, rng)
     return tuple(

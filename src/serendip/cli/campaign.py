@@ -18,7 +18,7 @@ from serendip.cli.campaign_options import (
     say,
 )
 from serendip.cli.engine_options import Address, PoolEngine, ScanWith, Shards
-from serendip.cli.show import Format
+from serendip.cli.show import Format, show_progress
 
 
 def ask(
@@ -52,7 +52,8 @@ def ask(
     campaign = Campaign.open(name, store, who, allowed(*(allow or ())))
     if output is not None:
         check_free(output, force, campaign.own_files)
-    table = campaign.pending() if pending else campaign.ask(count, retry_failed, where)
+    with show_progress():
+        table = campaign.pending() if pending else campaign.ask(count, retry_failed, where)
     wanted = campaign.settings.batch if count is None else count
     if not pending and len(table) < wanted:
         say(f"Only {len(table)} could be proposed: no more is left of the budget or the pool.")
@@ -105,12 +106,13 @@ def tell(
     if value is not None and not value.strip():
         raise InvalidInput("--value is empty; give the label.")
     campaign = Campaign.open(name, store, who)
-    if item is not None:
-        word = "failed" if failed else "excluded" if exclude else value
-        decision = campaign.tell({item: word}, correct)
-    else:
-        assert results is not None  # checked above
-        decision = campaign.tell(results, correct)
+    with show_progress():
+        if item is not None:
+            word = "failed" if failed else "excluded" if exclude else value
+            decision = campaign.tell({item: word}, correct)
+        else:
+            assert results is not None  # checked above
+            decision = campaign.tell(results, correct)
     _confirm(campaign, decision)
 
 

@@ -21,7 +21,7 @@ from serendip.cli.campaign_options import (
     emit,
     say,
 )
-from serendip.cli.show import Format
+from serendip.cli.show import Format, show_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,12 +84,11 @@ def status(
 
 
 def _ahead(campaign: "Campaign") -> dict[str, object]:
-    from serendip.cli.show import progress_bar
     from serendip.core.errors import NotAvailable
 
     try:
-        with progress_bar("forecast") as progress:
-            future = campaign.forecast(progress)
+        with show_progress():
+            future = campaign.forecast()
     except NotAvailable as problem:
         say(str(problem))
         return {}
@@ -142,7 +141,9 @@ def predict(
 
     campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     _check(campaign, output, force)
-    table = campaign.predict(20 if top is None and form is Format.table and not output else top)
+    most = 20 if top is None and form is Format.table and not output else top
+    with show_progress():
+        table = campaign.predict(most)
     shown = [table.columns[0], "state", "expected", "uncertainty"]
     shown += [column for column in table.columns if str(column).startswith("chance")]
     _show(table, output, form, shown)
@@ -164,7 +165,8 @@ def report(
     campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     file = output or Path(f"{name}.html")
     check_place(file, force or output is None, campaign.own_files)
-    write_text(campaign.report(), file)
+    with show_progress():
+        write_text(campaign.report(), file)
     typer.echo(f"Written: {file}")
 
 
@@ -182,7 +184,9 @@ def export(
 
     campaign = Campaign.open(name, store, allow=allowed(*(allow or ())))
     _check(campaign, output, force)
-    _show(campaign.export(what.value), output, form)
+    with show_progress():
+        table = campaign.export(what.value)
+    _show(table, output, form)
 
 
 def list_campaigns(form: Form = Format.table, store: StoreOption = None) -> None:
@@ -225,7 +229,8 @@ def doctor(
         if name is None:
             raise InvalidInput("--pool needs the name of the campaign whose pool it is.")
         Campaign.open(name, store, who).move_pool(pool)
-    findings = examine(store, name)
+    with show_progress():
+        findings = examine(store, name)
     if form is Format.table:
         for one in findings:
             typer.echo(f"{one.state:8} {one.check}: {one.detail}")

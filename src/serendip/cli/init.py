@@ -8,6 +8,7 @@ import typer
 from serendip.campaigns.spec import Settings
 from serendip.cli.campaign_options import StoreOption, Who, allowed
 from serendip.cli.setting_options import named, said, setting_options
+from serendip.cli.show import show_progress
 
 
 @setting_options(Settings, file=True)
@@ -35,7 +36,8 @@ def init(
         values = read_toml(Path(name))
     values |= said(given)
     allow = allowed(*named(Settings, given))  # and not what a file of settings names
-    campaign = Campaign.create(Settings.from_mapping(values), store, who, allow)
+    with show_progress():
+        campaign = Campaign.create(Settings.from_mapping(values), store, who, allow)
     settings, known = campaign.settings, len(campaign.state.known)
     typer.echo(
         f"Campaign {settings.name!r} began: {len(campaign.candidates.ids)} candidates, money for "

@@ -28,6 +28,10 @@ _LATE = {
 """What is slow to import is imported only where it is asked for; `--help` lists it nevertheless."""
 
 
+_INTERRUPTED = 130
+"""Exit code."""
+
+
 def mount(asked: str | None = None) -> None:
     """Adds every command, those of `_LATE` as no more than their names unless they are asked for.
 
@@ -81,23 +85,31 @@ def run() -> None:
     Codes: 0 done, 1 something needs repair (`doctor`, `datasets verify`), 2 refused, 3 nothing is
     left to propose, 130 interrupted.
     """
-    mount(next(iter(sys.argv[1:]), ""))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what the terminal cannot show is written out
             stream.reconfigure(errors="backslashreplace")
     try:
+        mount(next(iter(sys.argv[1:]), ""))
         app()
     except SerendipError as problem:
         typer.echo(f"serendip: {_printable(str(problem))}", err=True)
         sys.exit(3 if type(problem).__name__ == "NothingLeft" else 2)
     except KeyboardInterrupt:
-        typer.echo("serendip: stopped; what was finished is kept.", err=True)
-        sys.exit(130)
+        _say_stopped()
+        sys.exit(_INTERRUPTED)
+    except SystemExit as ended:
+        if ended.code == _INTERRUPTED:  # what Typer makes of an interrupt
+            _say_stopped()
+        raise
     except BrokenPipeError:
         sys.exit(0)
     except OSError as problem:
         typer.echo(f"serendip: {problem.strerror or problem} ({problem.filename}).", err=True)
         sys.exit(2)
+
+
+def _say_stopped() -> None:
+    typer.echo("serendip: stopped; what was finished is kept.", err=True)
 
 
 def _printable(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -10,9 +10,11 @@ from serendip.compute import cluster
 from serendip.compute.workers import keep_to_cores
 from serendip.core.arrays import Ints
 from serendip.core.errors import SerendipError
+from serendip.core.progress import counting
 from serendip.core.protocols import Reduction
 from serendip.pools.sharded import LIVES, Shard, lost, shard_bounds
 from serendip.pools.sources import Source
+from serendip.pools.walking import LOOKING
 
 R = TypeVar("R")
 
@@ -51,7 +53,7 @@ class RayExecutor:
             # Strictly: Ray would crowd the shards on the node that is least busy just now.
             self._actors.append(self._started(self._homes[-1], strictly=True))
         try:
-            self._ask(None, [None] * self.n_shards)
+            self._ask(None, [None] * self.n_shards, "opening the pool")
         except BaseException:
             self.close()
             raise
@@ -87,10 +89,22 @@ class RayExecutor:
         """The reduction over each shard."""
         if not self._actors:
             raise SerendipError("The actors that held the pool have ended; start them again.")
-        return self._ask(reduction, removed)
+        return self._ask(reduction, removed, LOOKING)
 
-    def _ask(self, reduction: Reduction[R] | None, removed: Sequence[Ints | None]) -> list[R]:
-        """The answers of all shards, worked on at once; those of lost workers are asked again."""
+    def _ask(
+        self, reduction: Reduction[R] | None, removed: Sequence[Ints | None], what: str
+    ) -> list[R]:
+        """The answers of all shards, worked on at once; `what` is reported."""
+        with counting(what, len(self.source)) as tell:
+            return self._answers(reduction, removed, tell)
+
+    def _answers(
+        self,
+        reduction: Reduction[R] | None,
+        removed: Sequence[Ints | None],
+        tell: Callable[[int], None],
+    ) -> list[R]:
+        """Those of lost workers are asked for again."""
         broadcast = cluster.stored(reduction)
         losses = [0] * self.n_shards
         answers: dict[int, R] = {}
@@ -113,6 +127,8 @@ class RayExecutor:
                 time.sleep(losses[place] - 1)  # Ray needs a while to see that a node is gone
                 self._replace(place)
                 waiting[asked(place)] = place
+            else:
+                tell(int(self.bounds[place + 1] - self.bounds[place]))
         return [answers[place] for place in range(self.n_shards)]
 
     def _replace(self, place: int) -> None:

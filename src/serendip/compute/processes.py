@@ -7,7 +7,7 @@ import signal
 import tempfile
 import traceback
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -28,10 +28,12 @@ from serendip.compute.workers import (
 )
 from serendip.core.arrays import Ints
 from serendip.core.errors import SerendipError
+from serendip.core.progress import counting
 from serendip.core.protocols import Reduction
 from serendip.core.threads import n_threads
 from serendip.pools.sharded import LIVES, Shard, lost, shard_bounds
 from serendip.pools.sources import ArraySource, FileSource, Source
+from serendip.pools.walking import LOOKING
 
 R = TypeVar("R")
 
@@ -70,7 +72,7 @@ class ProcessExecutor:
         try:
             for place in range(self.n_shards):
                 self._workers.append(self._started(place))
-            _checked(self._ask([_OPEN] * self.n_shards))
+            _checked(self._ask([_OPEN] * self.n_shards, "opening the pool"))
             self._begun = True
         except BaseException:
             self.close()
@@ -109,14 +111,18 @@ class ProcessExecutor:
         requests = [pickle.dumps((packed, gone)) for gone in removed]
         with self._lock:
             try:
-                answers = self._ask(requests)
+                answers = self._ask(requests, LOOKING)
             except BaseException:  # answers are under way that nobody would wait for
                 self.close()
                 raise
         return _checked(answers)
 
-    def _ask(self, requests: Sequence[bytes]) -> list[Any]:
-        """The answers to one request for each shard, all worked on at once."""
+    def _ask(self, requests: Sequence[bytes], what: str) -> list[Any]:
+        """The answers to one request for each shard, all worked on at once; `what` is reported."""
+        with counting(what, len(self.source)) as tell:
+            return self._answers(requests, tell)
+
+    def _answers(self, requests: Sequence[bytes], tell: Callable[[int], None]) -> list[Any]:
         losses = [0] * self.n_shards
         answers: dict[int, Any] = {}
         for place in range(self.n_shards):
@@ -134,6 +140,8 @@ class ProcessExecutor:
                 except (EOFError, OSError):
                     self._replace(place, losses)
                     self._send(place, requests[place], losses)
+                else:
+                    tell(int(self.bounds[place + 1] - self.bounds[place]))
         return [answers[place] for place in range(self.n_shards)]
 
     def _send(self, place: int, request: bytes, losses: list[int]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
+from threading import Event
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -39,13 +40,25 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     return limit
 
 
-def spread(work: Callable[[A], B], parts: Sequence[A]) -> list[B]:
-    """What becomes of each part, in their order, on as many threads as there are cores."""
+def spread(work: Callable[[A], B], parts: Sequence[A], halt: Event | None = None) -> list[B]:
+    """What becomes of each part, in their order, on as many threads as there are cores.
+
+    Args:
+        work: On one part.
+        parts: Of the whole.
+        halt: Set where one part fails, or somebody interrupts: work that takes long looks at it, or
+            the others would have to be waited for.
+    """
     workers = min(n_threads(), len(parts))
     if workers <= 1:
         return [work(part) for part in parts]
     with ThreadPoolExecutor(workers) as threads:
-        return list(threads.map(work, parts))
+        try:
+            return list(threads.map(work, parts))
+        except BaseException:
+            if halt is not None:
+                halt.set()
+            raise
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,9 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput
 
+FITTING = "fitting the model"
+"""What is reported of a fit."""
+
 
 def check_seen(seen: object) -> None:
     """Observations in a sequence."""

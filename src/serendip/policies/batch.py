@@ -29,6 +29,7 @@ from numpy.random import Generator
 from serendip.core.arrays import Ints
 from serendip.core.data import Block, Choice, Observation
 from serendip.core.laws import SupportsLaws, laws_of
+from serendip.core.progress import counted
 from serendip.core.protocols import (
     BatchPolicy,
     Draws,
@@ -66,6 +67,8 @@ _LEVEL = 512
 _DRAWS = 300
 """Draws of a table; of a law that is known by them alone, `_SAMPLED`."""
 _SAMPLED = 1000
+CHOOSING = "choosing candidates"
+"""What is reported of a batch."""
 
 
 def choose_batch(
@@ -101,7 +104,7 @@ def choose_batch(
         posterior, pending = update_all(posterior, guesses, streams(0)), pending[n_told:]
         n_told -= len(guesses)
     chosen: list[Choice] = []
-    for place in range(min(n_told, count)):
+    for place in counted(CHOOSING, count, upto=n_told):
         rng = streams(place)
         chosen.append(policy.choose(posterior, pool, remaining - place, rng))
         if place + 1 < count:
@@ -152,7 +155,7 @@ def _at_once(
     pool = _without(pool, chosen)
     near = min(remaining, max(_LEVEL, 2 * count))
     believed, few = tabled(posterior, pool, near, outside, rng)
-    for place in range(len(chosen), count):
+    for place in counted(CHOOSING, count, len(chosen)):
         if place > 0:
             rng = streams(place)
         choice = _pick(policy, believed, few, near - place, near - count, rng)
@@ -228,7 +231,7 @@ def _anew(
 ) -> tuple[Choice, ...]:
     """Each as if it were the first, from what is left."""
     chosen: list[Choice] = []
-    for place in range(count):
+    for place in counted(CHOOSING, count):
         chosen.append(policy.choose(posterior, pool, remaining - place, streams(place)))
         pool = pool.without(chosen[-1].item)
     return tuple(chosen)

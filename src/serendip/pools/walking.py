@@ -1,9 +1,10 @@
 """How every pool is walked: block by block, on threads, past the candidates that have left."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
+from threading import Event
 from typing import TypeVar
 
 import numpy as np
@@ -12,13 +13,17 @@ from serendip.core.arguments import array, shown, whole
 from serendip.core.arrays import Array, Ints
 from serendip.core.data import Block
 from serendip.core.errors import AlreadyLabelled, InvalidInput
+from serendip.core.progress import counting
 from serendip.core.protocols import Reduction
-from serendip.core.threads import n_threads, one_blas_thread
+from serendip.core.threads import n_threads, one_blas_thread, spread
 
 R = TypeVar("R")
 
 MOST_ROWS = 8192
 """Rows a block has unless told, and at most."""
+
+LOOKING = "looking through the pool"
+"""What is reported of a walk."""
 
 _BLOCK_BYTES = 16 << 20
 """What a block may take in float64; wide pools get fewer rows, so that threads stay small."""
@@ -93,16 +98,16 @@ def walk(
     """
     starts = range(0, roll.n, block_rows)
     workers = min(n_threads(), len(starts) // 2)
-    if workers <= 1:
-        return _walk_some(read, roll, block_rows, reduction, starts)
-    cuts = [len(starts) * worker // workers for worker in range(workers + 1)]
-    shares = [starts[first:last] for first, last in pairwise(cuts)]
-    # Each thread multiplies its own blocks: BLAS threads on top would only fight over cores.
-    with one_blas_thread(), ThreadPoolExecutor(workers) as threads:
-        work = [
-            threads.submit(_walk_some, read, roll, block_rows, reduction, share) for share in shares
-        ]
-        parts = [one.result() for one in work]
+    with counting(LOOKING, roll.n) as tell:
+        if workers <= 1:
+            return _walk_some(read, roll, block_rows, reduction, tell, None, starts)
+        halt = Event()
+        some = partial(_walk_some, read, roll, block_rows, reduction, tell, halt)
+        cuts = [len(starts) * worker // workers for worker in range(workers + 1)]
+        shares = [starts[first:last] for first, last in pairwise(cuts)]
+        # Each thread multiplies its own blocks: BLAS threads on top would only fight over cores.
+        with one_blas_thread():
+            parts = spread(some, shares, halt)
     result = parts[0]
     for part in parts[1:]:
         result = reduction.merge(result, part)
@@ -114,13 +119,18 @@ def _walk_some(
     roll: Roll,
     block_rows: int,
     reduction: Reduction[R],
+    tell: Callable[[int], None],
+    halt: Event | None,
     starts: Sequence[int],
 ) -> R:
     state = reduction.start()
     for start in starts:
+        if halt is not None and halt.is_set():
+            break  # nobody waits for the answer any more
         stop = min(start + block_rows, roll.n)
         items, kept = roll.left(start, stop)
         if len(items) > 0:
             x = read(start, stop)
             state = reduction.step(state, Block(items, x if kept is None else x[kept]))
+        tell(stop - start)
     return state

@@ -69,6 +69,7 @@ def test_script_in_cells_is_text_on_every_page(lab, visit, nasty):
     unbroken(page)
 
     page.goto(f"{campaign}/report")
+    expect(page.get_by_text("Made by serendip.")).to_be_visible()
     expect(page.get_by_text(SCRIPT).first).to_be_visible()
     unbroken(page)
     page.goto("/")

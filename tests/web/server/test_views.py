@@ -3,6 +3,7 @@
 from concurrent.futures import Future
 
 from serendip.web.server.views import Views
+from serendip.web.server.waits import Waits
 from web.loops import run
 
 
@@ -16,7 +17,7 @@ class Lane:
     def __init__(self):
         self.tip, self.count = "a", 0
 
-    def submit(self, *_):
+    def submit(self, *_, heard):
         self.count += 1
         future = Future()
         future.set_result((self.tip, self.count))
@@ -25,7 +26,7 @@ class Lane:
 
 def test_a_view_is_computed_once_until_the_log_ends_otherwise():
     lane = Lane()
-    views = Views("store", lambda name: lane)
+    views = Views("store", lambda name: lane, Waits())
 
     async def main():
         found = [await views.get("screen", "a", total, ()) for _ in range(2)]

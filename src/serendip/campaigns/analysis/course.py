@@ -21,6 +21,7 @@ from serendip.campaigns.log.state import State, replay
 from serendip.campaigns.problem import Problem
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Choice
+from serendip.core.progress import counted
 from serendip.core.reductions.folds import optima
 from serendip.core.rng import Purpose, stream
 from serendip.core.threads import one_blas_thread
@@ -63,7 +64,8 @@ def course(problem: Problem, log: Sequence[Entry], name: str) -> Course:
     asked = _spread([at for at, entry in enumerate(log) if isinstance(entry.event, Asked)])
     figures, labels = [], []
     now = replay(log)
-    for at in asked:
+    for place in counted("looking back", len(asked)):
+        at = asked[place]
         before, event = replay(log[:at]), log[at].event
         assert isinstance(event, Asked)  # chosen above
         first = problem.candidates.places[event.proposals[0].item]

@@ -33,6 +33,7 @@ from serendip.campaigns.analysis.view import CampaignView
 from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block, Observation
 from serendip.core.likelihood import Bernoulli
+from serendip.core.progress import counted, report
 from serendip.core.protocols import Draws, MomentsFn, Posterior, SupportsHeldOut
 from serendip.core.reductions.folds import optima
 from serendip.core.threads import one_blas_thread
@@ -41,6 +42,8 @@ Progress = Callable[[int, int], None]
 
 _MORE = 10
 _REHEARSALS, _STAGES = 12, 4
+_LOOKING_AHEAD = "looking ahead"
+"""What is reported meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +90,7 @@ def forecast(view: CampaignView, rng: Generator, progress: Progress | None = Non
         rng: For the draws and the rehearsals.
         progress: Told how many rehearsals are done, and of how many.
     """
+    report(_LOOKING_AHEAD)
     with one_blas_thread():
         return _forecast(view, rng, progress or (lambda done, total: None))
 
@@ -178,9 +182,9 @@ def _learning(
         chances, ends = draws.weights / draws.weights.sum(), rehearsal.ends
         runs = rng.choice(len(chances), size=_REHEARSALS, p=chances)
         played = []
-        for done, run in enumerate(runs.tolist()):
-            progress(done, len(runs))
-            played.append(rehearsal.play(view.posterior, run, rng))
+        for place in counted(_LOOKING_AHEAD, len(runs)):
+            progress(place, len(runs))
+            played.append(rehearsal.play(view.posterior, int(runs[place]), rng))
         progress(len(runs), len(runs))
         found = np.array(played)
         beyond = (found - fixed.totals[np.ix_(ends, runs)].T).sum(axis=0)

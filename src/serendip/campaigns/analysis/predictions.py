@@ -12,6 +12,7 @@ from serendip.core.arrays import Floats, Ints
 from serendip.core.data import Block, HeldOut
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Bernoulli
+from serendip.core.progress import counted, report
 from serendip.core.protocols import (
     Draws,
     MomentsFn,
@@ -37,6 +38,9 @@ _MOST_LISTED = 1_000_000
 _ROWS = 65536
 """Candidates whose moments are computed at once."""
 
+_PREDICTING = "predicting"
+"""What is reported meanwhile."""
+
 
 def predictions(
     view: CampaignView, rng: Generator, whole: Pool | None = None, top: int | None = None
@@ -60,6 +64,7 @@ def predictions(
         raise InvalidInput(
             f"A table of {len(view.ids)} candidates is too long; ask for the best with --top 1000."
         )
+    report(_PREDICTING)
     with one_blas_thread():
         draws = view.posterior.sample(N_DRAWS, rng)
         moments = label_moments(view, draws)
@@ -93,9 +98,8 @@ def _free(name: str, taken: dict[str, object]) -> str:
 
 
 def _moments_of(view: CampaignView, moments: MomentsFn, items: Ints) -> tuple[Floats, Floats]:
-    parts = [
-        moments(view.block(items[start : start + _ROWS])) for start in range(0, len(items), _ROWS)
-    ]
+    blocks = [items[start : start + _ROWS] for start in range(0, len(items), _ROWS)]
+    parts = [moments(view.block(blocks[place])) for place in counted(_PREDICTING, len(blocks))]
     mean, deviation = (np.concatenate(part) for part in zip(*parts, strict=True))
     return mean, deviation
 

@@ -104,11 +104,12 @@ def written(file: Path, write: Callable[[Path], object]) -> None:
             os.fsync(data.fileno())
         os.replace(part, file)
     except OSError as problem:
-        part.unlink(missing_ok=True)
         raise InvalidInput(
             f"{file} could not be written ({problem.strerror or problem}); "
             "free some space or choose another place."
         ) from None
+    finally:
+        part.unlink(missing_ok=True)  # also where somebody interrupted
 
 
 def _csv(frame: "pd.DataFrame", file: Path) -> None:

@@ -12,6 +12,7 @@ from serendip.campaigns.analysis.predictions import held_out
 from serendip.campaigns.analysis.reasons import Reason, reasons
 from serendip.campaigns.analysis.view import CampaignView, percent, shown
 from serendip.core.data import Choice
+from serendip.core.progress import report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,7 @@ def html_report(
         events_in_words: What happened, one sentence an event, oldest first.
         rng: For the draws behind predictions and reasons.
     """
+    report("writing the report")
     sections = [
         _header(view.name, view, view.budget, len(view.ids)),
         _tiles(view, forecast),

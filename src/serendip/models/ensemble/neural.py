@@ -25,8 +25,10 @@ from serendip.core.arguments import number, whole_fields
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Observation
 from serendip.core.errors import InvalidInput, SerendipError
+from serendip.core.progress import counted
 from serendip.models.ensemble.calibration import Scale, Unseen
 from serendip.models.ensemble.posterior import EnsemblePosterior, Fitted
+from serendip.models.fitting import FITTING
 
 _GRAIN = 2.0**-30
 """Predictions are told apart in such steps, so that the company a row keeps does not show."""
@@ -192,7 +194,7 @@ def _trained(
         )
         theta = anchor.clone().requires_grad_()
         optimiser = torch.optim.Adam([theta], lr=_RATE)
-        for step in range(n_steps):
+        for step in counted(FITTING, n_steps):
             optimiser.param_groups[0]["lr"] = _RATE * 0.5 * (1 + np.cos(np.pi * step / n_steps))
             optimiser.zero_grad()
             split = torch.tensor_split(theta, stops[:-1], dim=1)

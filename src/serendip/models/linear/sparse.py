@@ -24,9 +24,11 @@ from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
+from serendip.core.progress import counted
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models import draws as shared
 from serendip.models.fitting import (
+    FITTING,
     check_constant,
     check_draws,
     check_one,
@@ -190,7 +192,7 @@ class SparseLinearPosterior:
         n_parts = -(-self.chains.theta.size // _CELLS)
         for part in np.array_split(np.arange(self.model.n_chains), n_parts):
             chains, y = SparseChains(*(one[part] for one in self.chains)), labels[part]
-            for _ in range(n_sweeps):
+            for _ in counted(FITTING, n_sweeps):
                 work = Collapsed.of(self.x, y, chains)
                 work.scan(rng)
                 for _ in range(_RELOCATIONS):

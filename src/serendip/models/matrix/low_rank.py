@@ -21,10 +21,11 @@ from serendip.core.data import HeldOut, Observation
 from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.linalg import gaussian_draws
+from serendip.core.progress import counted
 from serendip.core.protocols import MomentsFn
 from serendip.core.rng import Purpose, stream
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
-from serendip.models.fitting import check_draws, check_one, check_seen, places
+from serendip.models.fitting import FITTING, check_draws, check_one, check_seen, places
 from serendip.models.left_out import refitted
 from serendip.models.mixing import Mixing, chain_picks
 
@@ -166,7 +167,7 @@ class LowRankPosterior:
         watched = _watched(row_of, column_of)
         some_left, some_right = self.left[:, rows], self.right[:, columns]
         noise, history = self.noise_variance, []
-        for _ in range(n_sweeps):
+        for _ in counted(FITTING, n_sweeps):
             some_left = _factor(some_right, column_of, row_of, self.y, noise, model, rng)
             some_right = _factor(some_left, row_of, column_of, self.y, noise, model, rng)
             if model.noise_variance is None:

@@ -22,9 +22,10 @@ from serendip.core.arguments import generator, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.likelihood import Gaussian
+from serendip.core.progress import counted
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import FactorDraws, SampledMoments, equal_weights
-from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, places
+from serendip.models.fitting import FITTING, check_draws, check_one, check_seen, check_unit, places
 from serendip.models.label_scale import far_apart, label_scale
 from serendip.models.left_out import reweighted
 from serendip.models.lookahead import Outlook, SampledLookahead
@@ -179,7 +180,7 @@ class MatrixPosterior:
         swept, histories = [], []
         for part in np.array_split(np.arange(n_chains), min(n_parts, n_chains)):
             table = self._table(part)
-            kept = [table.sweep(rng) for _ in range(n_sweeps)]
+            kept = [table.sweep(rng) for _ in counted(FITTING, n_sweeps)]
             swept.append(table.chains)
             histories.append(np.stack(kept))
         return replace(self, chains=joined(swept), history=np.concatenate(histories, axis=1))

@@ -18,6 +18,7 @@ from serendip.core.arguments import able, generator, instance, number, shown
 from serendip.core.arrays import Array, Floats
 from serendip.core.data import Block, HeldOut, Observation
 from serendip.core.errors import InvalidInput
+from serendip.core.progress import counted
 from serendip.core.protocols import (
     BlockFn,
     Draws,
@@ -29,7 +30,7 @@ from serendip.core.protocols import (
     require,
     update_all,
 )
-from serendip.models.fitting import check_draws, check_one, check_seen
+from serendip.models.fitting import FITTING, check_draws, check_one, check_seen
 from serendip.models.left_out import mixed
 from serendip.models.lookahead import MixedLookahead, Outlook
 from serendip.models.mixture.blend import BlendedDraws, BlendedMoments
@@ -91,8 +92,8 @@ class AutoModel:
         check_seen(seen)
         generator("rng", rng)
         parts = tuple(
-            require(member.model.posterior(seen, rng), MixtureMember, by=self)
-            for member in self.members
+            require(self.members[place].model.posterior(seen, rng), MixtureMember, by=self)
+            for place in counted(FITTING, len(self.members))
         )
         labels = np.concatenate([np.empty(0), *(one.y for one in seen)])
         return AutoPosterior(self, parts, _trusted(self.members, parts), labels)

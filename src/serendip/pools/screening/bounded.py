@@ -5,8 +5,10 @@ the most promising candidates are taken first; what they show excludes most othe
 bounds alone. Where too few are excluded for that to pay, all are walked as usual.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
+from threading import Event
 from typing import Self, TypeVar
 
 import numpy as np
@@ -15,10 +17,12 @@ from serendip.core.arrays import Array, Ints
 from serendip.core.bounds.ellipsoid import Belief
 from serendip.core.bounds.screening import Screen, Screenable, screenable
 from serendip.core.data import Block
+from serendip.core.progress import counting, unheard
 from serendip.core.protocols import Pool, Reduction
 from serendip.core.threads import n_threads, one_blas_thread, spread
 from serendip.pools.dense import DensePool
 from serendip.pools.screening.sights import Sights, fresh_sights, updated_sights
+from serendip.pools.walking import LOOKING
 
 R = TypeVar("R")
 
@@ -144,7 +148,9 @@ def _screened(
         return pool.fold(known)
     left = np.flatnonzero(kept)
     left = left[np.argsort(-promise[left], kind="stable")]
-    return reduction.merge(state, _walked(pool, known, screen, sights, promise, left))
+    with counting(LOOKING, len(left)) as tell:
+        rest = _walked(pool, known, screen, sights, promise, left, tell)
+    return reduction.merge(state, rest)
 
 
 def _walked(
@@ -154,13 +160,18 @@ def _walked(
     sights: Sights,
     promise: Array,
     places: Ints,
+    tell: Callable[[int], None] = unheard,
 ) -> R:
     """The reduction over the candidates at these places, those that no longer matter left out."""
+    halt = Event()
 
     def some(share: Ints) -> R:
         state = reduction.start()
         for start in range(0, len(share), _BLOCK):
+            if halt.is_set():
+                break  # nobody waits for the answer any more
             part = share[start : start + _BLOCK]
+            tell(len(part))
             part = part[screen.kept(state, sights.at(part), promise[part])]
             if len(part):
                 items = sights.items(np.sort(part))
@@ -168,7 +179,7 @@ def _walked(
         return state
 
     workers = max(1, min(n_threads(), 2 * len(places) // _BLOCK))
-    states = spread(some, [places[worker::workers] for worker in range(workers)])
+    states = spread(some, [places[worker::workers] for worker in range(workers)], halt)
     return reduce(reduction.merge, states)
 
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from serendip.campaigns.output.cells import write_table
+from serendip.web.pages.templating import at, render
 from serendip.web.server.problems import Refused
 from serendip.web.server.service import Campaigns
 
@@ -32,10 +33,22 @@ _TABLES = {
 
 @router.get("/report")
 async def report(request: Request, name: str, download: str = "") -> HTMLResponse:
-    """The report, to look at or to keep."""
-    text = await request.app.state.campaigns.report(name)
+    """The report, to look at or to keep; who opens it in a browser sees how far it is meanwhile."""
+    campaigns: Campaigns = request.app.state.campaigns
+    looks = request.headers.get("sec-fetch-mode") == "navigate" and not download
+    if looks and not await campaigns.report_known(name):
+        reading = await campaigns.read(name)
+        return render(request, "report_later.html", {"section": "campaigns", "reading": reading})
+    text = await campaigns.report(name)
     headers = {"Content-Disposition": _attachment(f"{name}.html")} if download else {}
     return HTMLResponse(text, headers=headers)
+
+
+@router.get("/report/ready")
+async def report_ready(request: Request, name: str) -> Response:
+    """Sends the page that waits for the report to it, once it is written."""
+    await request.app.state.campaigns.report(name)
+    return Response(status_code=204, headers={"HX-Redirect": at(name, "report")})
 
 
 @router.get("/{table}.{kind}")

@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from serendip.campaigns.analysis.maps import has_map, map_methods
 from serendip.models.registry import Input, takes
@@ -14,7 +14,7 @@ from serendip.web.figures.course import (
     regret_figure,
 )
 from serendip.web.figures.pool import graph_figure, map_figure, matrix_figure
-from serendip.web.pages.templating import render
+from serendip.web.pages.templating import duration, render
 from serendip.web.server.computed import (
     course_of,
     graph_shown,
@@ -24,6 +24,7 @@ from serendip.web.server.computed import (
 )
 from serendip.web.server.problems import Refused
 from serendip.web.server.service import Campaigns
+from serendip.web.server.waits import Kind
 
 router = APIRouter(include_in_schema=False, prefix="/campaigns/{name}/progress")
 
@@ -62,6 +63,24 @@ async def forecast(request: Request, name: str) -> HTMLResponse:
     reading = await campaigns.read(name)
     future = await campaigns.forecast(name)
     return render(request, "_forecast.html", {"reading": reading, "future": future})
+
+
+@router.get("/waiting/{kind}")
+async def waiting(request: Request, name: str, kind: Kind) -> Response:
+    """How far the work is that the page waits for; nothing where that is not known."""
+    waits = request.app.state.campaigns.waits
+    found = waits.get(name, kind)
+    if found is None:
+        return Response(status_code=204)
+    left = found.left(waits.clock())
+    return JSONResponse(
+        {
+            "what": found.what,
+            "done": found.done,
+            "total": found.total,
+            "left": "" if left is None else f"about {duration(left)} left",
+        }
+    )
 
 
 @router.get("/quality")

@@ -116,6 +116,14 @@ def ago(at: str) -> str:
     return "just now"
 
 
+def duration(seconds: float) -> str:
+    """A span of time, in the unit that suits it."""
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(1.0, seconds):.0f} s"
+
+
 def breakable(name: str) -> Markup:
     """The name of a column, as HTML, with places where a narrow title may be broken."""
     parts = [part for part in _PIECES.split(name) if part]

@@ -18,6 +18,7 @@ from serendip.web.server.desk import Desk
 from serendip.web.server.lanes import Ended, Lane
 from serendip.web.server.problems import Refused
 from serendip.web.server.together import Together
+from serendip.web.server.waits import Kind, Waits
 
 T = TypeVar("T")
 
@@ -42,8 +43,9 @@ class Opened:
 class OpenCampaigns:
     """Opens campaigns and keeps them open, those used last."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, waits: Waits) -> None:
         self.store = store
+        self._waits = waits
         self.where = store.engine.url.render_as_string(hide_password=False)
         self._threads = ThreadPoolExecutor(16, thread_name_prefix="campaigns")
         count = max(1, min(4, n_cores() - 1))
@@ -99,7 +101,9 @@ class OpenCampaigns:
 
         async def ask(asks: Sequence[Ask]) -> Sequence[_Asked | SerendipError]:
             lane = _one_of(self._askers, name)
-            future, _ = lane.submit(work.ask, self.where, name, asks)
+            heard = self._waits.hear(name, Kind.ask)
+            future, _ = lane.submit(work.ask, self.where, name, asks, heard=heard)
+            self._waits.until(future, name, Kind.ask)
             return await done(future)
 
         return Opened(desk, Together(write, most=64), Together(ask, most=_ASKS))

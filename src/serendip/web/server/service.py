@@ -35,6 +35,7 @@ from serendip.web.server.opened import OpenCampaigns, done, unavailable
 from serendip.web.server.settings import ServeSettings
 from serendip.web.server.tables import Tables
 from serendip.web.server.views import Views
+from serendip.web.server.waits import Waits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +61,10 @@ class Campaigns:
     def __init__(self, settings: ServeSettings) -> None:
         self.store = Store.open(settings.store, create=True, resident=True)
         self.tables = Tables(settings, self.store.folder)
-        self._campaigns = OpenCampaigns(self.store)
+        self.waits = Waits()
+        self._campaigns = OpenCampaigns(self.store, self.waits)
         self.where = self._campaigns.where
-        self._views = Views(self._campaigns.where, self._campaigns.viewer)
+        self._views = Views(self._campaigns.where, self._campaigns.viewer, self.waits)
 
     def start(self) -> None:
         """Gets ready for the first request."""
@@ -275,6 +277,12 @@ class Campaigns:
     async def report(self, name: str) -> str:
         """A self-contained HTML page."""
         return await self.compute(name, Campaign.report)
+
+    async def report_known(self, name: str) -> bool:
+        """Whether the report is written already."""
+        one = await self._campaigns.get(name)
+        seen = await self._campaigns.run(one.desk.chronicle)
+        return self._views.known(name, seen.tip, Campaign.report)
 
     # --- tables sent in --------------------------------------------------------------------------
 

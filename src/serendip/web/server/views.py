@@ -10,6 +10,7 @@ from serendip.core.errors import SerendipError
 from serendip.web.server import work
 from serendip.web.server.lanes import Lane
 from serendip.web.server.together import Together
+from serendip.web.server.waits import Kind, Waits
 
 T = TypeVar("T")
 
@@ -29,13 +30,15 @@ class _View:
 class Views:
     """Functions of campaigns, each computed once a change, whoever asks for it."""
 
-    def __init__(self, store: str, lane: Callable[[str], Lane]) -> None:
+    def __init__(self, store: str, lane: Callable[[str], Lane], waits: Waits) -> None:
         """Begins with nothing known.
 
         Args:
             store: The address of the store.
             lane: The lane for a campaign of this name.
+            waits: Hears how far the work is.
         """
+        self._waits = waits
         self._store = store
         self._lane = lane
         self._views: OrderedDict[_Key, _View] = OrderedDict()
@@ -62,9 +65,20 @@ class Views:
             return value
         return await view.compute(None)  # type: ignore[no-any-return]  # what the function gave
 
+    def known(
+        self, name: str, tip: str, function: Callable[..., Any], args: tuple[Any, ...] = ()
+    ) -> bool:
+        """Whether `get` would answer at once."""
+        view = self._views.get((name, function, args))
+        return view is not None and view.tip == tip
+
     async def _compute(self, key: _Key, asked: Sequence[None]) -> Sequence[Any | SerendipError]:
         name, function, args = key
-        future, _ = self._lane(name).submit(work.view, self._store, name, function, args)
+        heard = self._waits.hear(name, Kind.view)
+        future, _ = self._lane(name).submit(
+            work.view, self._store, name, function, args, heard=heard
+        )
+        self._waits.until(future, name, Kind.view)
         tip, value = await asyncio.wrap_future(future)
         if key in self._views:
             self._views[key].tip, self._views[key].value = tip, value

@@ -1,5 +1,6 @@
 """What the processes beside the server do: ask, compute views, read tables, begin campaigns."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,8 @@ from serendip.campaigns.log.store import Store
 from serendip.campaigns.output.cells import records
 from serendip.campaigns.output.exports import Status
 from serendip.core.errors import SerendipError
+from serendip.core.progress import Listener, listening
+from serendip.web.server.lanes import report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Row = Mapping[str, Any]
+
+_OFTEN = 0.2
+"""Seconds between two reports of the same."""
 
 
 @lru_cache(maxsize=8)
@@ -42,20 +48,37 @@ def ask(
     store: str, name: str, asks: Sequence[Ask]
 ) -> list[tuple[int, list[dict[str, Any]]] | SerendipError]:
     """Version and rows of each ask, recorded."""
-    campaign = current(store, name)
-    return [
-        answer
-        if isinstance(answer, SerendipError)
-        else (answer.version, records(campaign.proposed(answer.version)))
-        for answer in ask_all(campaign, asks)
-    ]
+    with listening(_reporter()):
+        campaign = current(store, name)
+        return [
+            answer
+            if isinstance(answer, SerendipError)
+            else (answer.version, records(campaign.proposed(answer.version)))
+            for answer in ask_all(campaign, asks)
+        ]
 
 
 def view(store: str, name: str, function: Callable[..., T], args: tuple[Any, ...]) -> tuple[str, T]:
     """What a function makes of a campaign, and the hash of the log's end that it took in."""
     campaign = current(store, name)
     tip = campaign.chronicle.tip  # what comes in meanwhile may have been overlooked
-    return tip, function(campaign, *args)
+    with listening(_reporter()):
+        return tip, function(campaign, *args)
+
+
+def _reporter() -> Listener:
+    """Tells the server how far the work is, but not of every step where they come quickly."""
+    last: tuple[str, int | None] = ("", None)
+    at = 0.0
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        nonlocal last, at
+        now = time.monotonic()
+        if (what, total) != last or now - at >= _OFTEN:
+            last, at = (what, total), now
+            report((what, done, total))
+
+    return tell
 
 
 def begin(store: str, settings: Mapping[str, Any], who: str | None) -> Status:

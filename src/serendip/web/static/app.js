@@ -131,6 +131,53 @@
     }
   });
 
+  /* --- how far it is, of what takes more than two seconds ------------------------------------- */
+  /* A box speaks while what is around it waits for the server, and is silent again after. */
+  const PATIENCE = 2000;
+  const since = new WeakMap();
+  const hush = (box) => { since.delete(box); box.hidden = true; box.replaceChildren(); };
+  const tellWait = (box, wait) => {
+    const counts = wait.total !== null;
+    if (!box.firstElementChild) {
+      const bar = document.createElement("span");
+      bar.className = "bar";
+      bar.setAttribute("role", "progressbar");
+      bar.append(document.createElement("span"));
+      box.append(bar, document.createElement("span"));
+    }
+    const [bar, says] = box.children;
+    const figures = [wait.what, counts ? `${wait.done.toLocaleString("en")} of ${wait.total.toLocaleString("en")}` : "", wait.left];
+    says.textContent = figures.filter(Boolean).join(", ");
+    bar.setAttribute("aria-label", wait.what);
+    bar.firstElementChild.style.width = `${counts ? (100 * wait.done) / wait.total : 0}%`;
+    if (counts) {
+      for (const [name, value] of [["min", 0], ["max", wait.total], ["now", wait.done]]) bar.setAttribute(`aria-value${name}`, String(value));
+      bar.setAttribute("aria-valuetext", says.textContent);
+    } else {
+      for (const name of ["min", "max", "now", "text"]) bar.removeAttribute(`aria-value${name}`);
+    }
+    box.hidden = false;
+  };
+  const lookAtWaits = async () => {
+    const asked = new Map();
+    for (const box of document.querySelectorAll("[data-waits]")) {
+      if (!box.closest(".htmx-request, [aria-busy]")) { if (since.has(box)) hush(box); continue; }
+      if (!since.has(box)) since.set(box, Date.now());
+      if (Date.now() - since.get(box) < PATIENCE) continue;
+      asked.set(box.dataset.waits, [...(asked.get(box.dataset.waits) || []), box]);
+    }
+    for (const [url, boxes] of asked) {
+      try {
+        const answer = await fetch(url, { headers: { "HX-Request": "true" } });
+        if (answer.status !== 200) continue;
+        const wait = await answer.json();
+        for (const box of boxes) if (since.has(box)) tellWait(box, wait);
+      } catch { /* the request that is waited for says so */ }
+    }
+    setTimeout(lookAtWaits, 1000);
+  };
+  lookAtWaits();
+
   const prepare = (root) => {
     prepareDrops(root);
     for (const form of root.querySelectorAll("form")) prepareWhen(form);
