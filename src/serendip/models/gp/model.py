@@ -14,6 +14,7 @@ pool combines components (`factors.py`), some kernels give each an effect of its
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Self
 
@@ -24,15 +25,16 @@ from scipy.special import gammaln, logsumexp
 from serendip.core.arguments import instance, number, numbers, shown, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, HeldOut, Observation
-from serendip.core.errors import InvalidInput, SerendipError
+from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import equal_weights
 from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, features
+from serendip.models.gp.inducing import inducing_points, solved_through
 from serendip.models.gp.kernel_terms import Levels
 from serendip.models.gp.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.gp.paths import Company, Path, PathDraws
-from serendip.models.gp.process import Fit, Grid, mixture_moments
+from serendip.models.gp.process import Fit, Grid, mixture_moments, solved
 from serendip.models.gp.relevance import Scale, learnt_kernels
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import Outlook, ProcessLookahead
@@ -59,6 +61,8 @@ class GaussianProcessModel:
         label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
             1], 100 for percentages. Otherwise it is taken from the labels seen.
         n_waves: Random features that a path has for each term without features of its own.
+        n_inducing: Labelled candidates that stand for all where there are more than twice as many
+            (`inducing.py`); more are nearer to what all would say, and take longer.
     """
 
     n_features: int
@@ -72,6 +76,7 @@ class GaussianProcessModel:
     rate: float = 0.09
     label_unit: float | None = None
     n_waves: int = 512
+    n_inducing: int = 1024
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")
@@ -86,7 +91,7 @@ class GaussianProcessModel:
             raise InvalidInput(
                 f"shape must exceed 1 and rate 0; got shape {self.shape} and rate {self.rate}."
             )
-        whole_fields(self, 2, "n_waves")
+        whole_fields(self, 2, "n_waves", "n_inducing")
         for name, kind in (("groups", Group), ("vectors", Group), ("factors", Levels)):
             _check_parts(name, getattr(self, name) or (), kind)
         _check_parts("kernels", self.kernels or (), Kernel)
@@ -193,17 +198,16 @@ class GaussianProcessPosterior:
             learnt_kernels(self.x, labels, groups, self.learn, scale) for groups in self.partitions
         )
         kernels = (*given, *chain.from_iterable(learnt))
-        evidence = np.empty((len(kernels), len(noise)))
-        found, precision = [], []
-        for place, (kernel, correction) in enumerate(kernels):
-            sizes, basis = _spectrum(kernel.matrix(self.x, self.x) + 1.0)
-            spread = sizes + noise[:, None]
-            turned = labels @ basis
-            rate = model.rate + 0.5 * (1.0 / spread) @ turned**2
-            evidence[place] = correction - 0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
-            pull = unit * (turned / spread) @ basis.T
-            found.append((kernel, basis, sizes, rate * unit**2, pull))
-            precision.append((1.0 / spread) @ (basis**2).T)
+        solve = solved
+        if t > 2 * model.n_inducing:
+            points = inducing_points(self.x, labels, model.n_inducing)
+            solve = partial(solved_through, points)
+        found = [solve(kernel, self.x, labels, unit, noise) for kernel, _ in kernels]
+        evidence, rates = np.empty((2, len(kernels), len(noise)))
+        for place, (one, (_, correction)) in enumerate(zip(found, kernels, strict=True)):
+            rate = model.rate + 0.5 * one.misfit
+            evidence[place] = correction - 0.5 * one.log_determinant - shape * np.log(rate)
+            rates[place] = rate * unit**2
         evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
         weights = np.exp(evidence - logsumexp(evidence))
         kept = (weights > _NEGLIGIBLE) & _major(weights.sum(axis=1))[:, None]
@@ -211,25 +215,25 @@ class GaussianProcessPosterior:
         fits = tuple(
             Fit(
                 kernel=kernel,
-                x=self.x,
-                basis=basis,
-                sizes=sizes,
+                x=one.x,
+                basis=one.basis,
+                sizes=one.sizes,
                 offset=offset,
                 noise=noise[use],
                 weights=weights[place, use] / total,
                 shape=shape,
-                rates=rates[use],
-                pull=pull[use],
+                rates=rates[place, use],
+                pull=one.pull[use],
             )
-            for place, (kernel, basis, sizes, rates, pull) in enumerate(found)
+            for place, (one, (kernel, _)) in enumerate(zip(found, kernels, strict=True))
             if (use := kept[place]).any()
         )
         grid = Grid(
             shape=shape,
-            rates=np.concatenate([rates for *_, rates, _ in found]),
+            rates=rates.ravel(),
             weights=weights.ravel(),
-            pull=np.concatenate([pull for *_, pull in found]),
-            precision=np.concatenate(precision),
+            pull=np.concatenate([one.held for one in found]),
+            precision=np.concatenate([one.precision for one in found]),
         )
         return weights, fits, grid
 
@@ -260,22 +264,27 @@ class GaussianProcessPosterior:
         fit = self.fits[place]
         spread = np.sqrt(fit.rates[grid] / gammas)
         sketches = fit.kernel.sketches(self.model.n_waves, rng)
-        features = fit.kernel.features(self.x)
-        waves = [root * sketch(self.x) for root, sketch in sketches]
+        features = fit.kernel.features(fit.x)
+        waves = [root * sketch(fit.x) for root, sketch in sketches]
         exact = rng.standard_normal((features.shape[1], len(own)))
         random = [rng.standard_normal((wave.shape[1], len(own))) for wave in waves]
         level = rng.standard_normal(len(own))
-        noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(self.y), len(own)))
-        drawn = features @ exact + level + noise
+        noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(fit.sizes), len(own)))
+        drawn = features @ exact + level
+        if whole := len(fit.x) == len(self.x):
+            drawn += noise
         for wave, weights in zip(waves, random, strict=True):
             drawn += wave @ weights
-        turned = (fit.basis.T @ drawn) / (fit.sizes[:, None] + fit.noise[grid])
+        turned = fit.basis.T @ drawn
+        if not whole:  # the noise is that of Pᵀy, and no noise of labels at Z is like it
+            turned += noise
+        turned /= fit.sizes[:, None] + fit.noise[grid]
         pull = fit.pull[grid].T - spread * (fit.basis @ turned)
         return Path(
             draws=own,
             fit=place,
             kernel=fit.kernel,
-            x=self.x,
+            x=fit.x,
             sketches=tuple(sketch for _, sketch in sketches),
             level=fit.offset + spread * level + pull.sum(axis=0),
             exact=spread * exact + features.T @ pull,
@@ -308,14 +317,6 @@ def _major(weights: Floats) -> Array:
     kept = np.ones(len(weights), dtype=bool)
     kept[order[np.cumsum(weights[order]) < _MINORITY]] = False
     return kept
-
-
-def _spectrum(matrix: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, none negative, and eigenvectors."""
-    if not np.all(np.isfinite(matrix)):
-        raise SerendipError("A kernel took a value that is not finite; standardise the features.")
-    sizes, basis = np.linalg.eigh(matrix)
-    return np.clip(sizes, 0.0, None), basis
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,64 @@ import numpy as np
 
 from serendip.core.arrays import Floats
 from serendip.core.data import HeldOut
+from serendip.core.errors import SerendipError
 from serendip.models.gp.kernels import Kernel
 from serendip.models.left_out import student_held_out
 
 _CHUNK = 1024
 """Rows worked on at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A⁻¹y of one kernel, A = C + rI at each noise ratio r, and what says how well it explains y.
+
+    From all m = t labels by the eigenvectors of C = k(X, X) + 1, U diag(λ) Uᵀ, which serve all r;
+    `inducing` has one from fewer points.
+    """
+
+    x: Floats
+    """(m, d) labelled candidates that the posterior is told by."""
+    basis: Floats
+    """(m, q) U"""
+    sizes: Floats
+    """(q,) λ"""
+    log_determinant: Floats
+    """(R,) of A"""
+    misfit: Floats
+    """(R,) yᵀA⁻¹y, y in the unit of the labels."""
+    pull: Floats
+    """(R, m) α, such that E f(x) = c(x)ᵀα; in the unit of `y`, as the next."""
+    held: Floats
+    """(R, t) A⁻¹y, by which labels are left out."""
+    precision: Floats
+    """(R, t) diag A⁻¹, likewise."""
+
+
+def solved(kernel: Kernel, x: Floats, labels: Floats, unit: float, noise: Floats) -> Solution:
+    """From all labels."""
+    sizes, basis = np.linalg.eigh(finite(kernel.matrix(x, x) + 1.0))
+    sizes = np.clip(sizes, 0.0, None)
+    spread = sizes + noise[:, None]
+    turned = labels @ basis
+    pull = unit * (turned / spread) @ basis.T
+    return Solution(
+        x=x,
+        basis=basis,
+        sizes=sizes,
+        log_determinant=np.log(spread).sum(axis=1),
+        misfit=(1.0 / spread) @ turned**2,
+        pull=pull,
+        held=pull,
+        precision=(1.0 / spread) @ (basis**2).T,
+    )
+
+
+def finite(matrix: Floats) -> Floats:
+    """The same, of finite values alone."""
+    if not np.all(np.isfinite(matrix)):
+        raise SerendipError("A kernel took a value that is not finite; standardise the features.")
+    return matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +76,11 @@ class Fit:
 
     kernel: Kernel
     x: Floats
-    """(t, d) X"""
+    """(m, d) X, or the inducing points Z."""
     basis: Floats
-    """(t, t) U"""
+    """(m, q) U, or B."""
     sizes: Floats
-    """(t,) λ"""
+    """(q,) λ, or μ."""
     offset: float
     """What labels were measured from."""
     noise: Floats
