@@ -12,7 +12,7 @@ of those is corrected for what was learnt, so that few labels do not buy many se
 pool combines components (`factors.py`), some kernels give each an effect of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -20,7 +20,6 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln, logsumexp
 
 from serendip.core.arguments import instance, number, numbers, shown, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
@@ -30,12 +29,12 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import equal_weights
 from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, features
-from serendip.models.gp.inducing import inducing_points, solved_through
+from serendip.models.gp.inducing import inducing_points, plausible_kernels, solved_through
 from serendip.models.gp.kernel_terms import Levels
 from serendip.models.gp.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.gp.paths import Company, Path, PathDraws
-from serendip.models.gp.process import Fit, Grid, mixture_moments, solved
-from serendip.models.gp.relevance import Scale, learnt_kernels
+from serendip.models.gp.process import Fit, Grid, Scale, Solution, mixture_moments, solved
+from serendip.models.gp.relevance import learnt_kernels
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import Outlook, ProcessLookahead
 
@@ -61,8 +60,8 @@ class GaussianProcessModel:
         label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
             1], 100 for percentages. Otherwise it is taken from the labels seen.
         n_waves: Random features that a path has for each term without features of its own.
-        n_inducing: Labelled candidates that stand for all where there are more than twice as many
-            (`inducing.py`); more are nearer to what all would say, and take longer.
+        n_inducing: Labels up to which the posterior is exact; of more, so many inducing points
+            stand for all (`inducing.py`).
     """
 
     n_features: int
@@ -76,7 +75,7 @@ class GaussianProcessModel:
     rate: float = 0.09
     label_unit: float | None = None
     n_waves: int = 512
-    n_inducing: int = 1024
+    n_inducing: int = 2048
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")
@@ -155,7 +154,10 @@ class GaussianProcessPosterior:
     """(t,)"""
     n_labels: int
     weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one."""
+    """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one.
+
+    With inducing points, of those kernels alone that a sample of the labels does not rule out.
+    """
     fits: tuple[Fit, ...] = ()
     """One for each kernel whose weight counts."""
     grid: Grid = field(default_factory=Grid.empty)
@@ -186,30 +188,26 @@ class GaussianProcessPosterior:
         features(x, self.model.n_features, "the pool")
 
     def _fit(self) -> tuple[Floats, tuple[Fit, ...], Grid]:
-        """Weights of the grid by log p(y) = −½ log det A − a log b + …, and what counts of it."""
+        """Weights of the grid by the evidence, and what counts of it."""
         model, t = self.model, len(self.y)
         offset, unit = label_scale(self.y, constant=True, unit=model.label_unit)
         labels = (self.y - offset) / unit
         noise = np.asarray(model.noise_ratios, dtype=np.float64)
-        shape = model.shape + 0.5 * t
         given = tuple((kernel, 0.0) for kernel in self.kernels)
         scale = Scale(model.shape, model.rate)
         learnt = (
             learnt_kernels(self.x, labels, groups, self.learn, scale) for groups in self.partitions
         )
         kernels = (*given, *chain.from_iterable(learnt))
-        solve = solved
-        if t > 2 * model.n_inducing:
+        solve: Callable[..., Solution] = solved
+        if t > model.n_inducing:
             points = inducing_points(self.x, labels, model.n_inducing)
+            kernels = plausible_kernels(kernels, self.x, labels, noise, scale)
             solve = partial(solved_through, points)
         found = [solve(kernel, self.x, labels, unit, noise) for kernel, _ in kernels]
-        evidence, rates = np.empty((2, len(kernels), len(noise)))
-        for place, (one, (_, correction)) in enumerate(zip(found, kernels, strict=True)):
-            rate = model.rate + 0.5 * one.misfit
-            evidence[place] = correction - 0.5 * one.log_determinant - shape * np.log(rate)
-            rates[place] = rate * unit**2
-        evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
-        weights = np.exp(evidence - logsumexp(evidence))
+        weights = scale.weights(found, [correction for _, correction in kernels])
+        shape = scale.shape + 0.5 * t
+        rates = np.stack([scale.rates(one) for one in found]) * unit**2
         kept = (weights > _NEGLIGIBLE) & _major(weights.sum(axis=1))[:, None]
         total = float(weights[kept].sum())
         fits = tuple(
@@ -260,7 +258,10 @@ class GaussianProcessPosterior:
         )
 
     def _path(self, place: int, own: Ints, grid: Ints, gammas: Floats, rng: Generator) -> Path:
-        """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise."""
+        """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise.
+
+        Through inducing points E f + s(g − c(·, Z)B diag(1 / (μ + r)) (Bᵀg(Z) + Pᵀε)).
+        """
         fit = self.fits[place]
         spread = np.sqrt(fit.rates[grid] / gammas)
         sketches = fit.kernel.sketches(self.model.n_waves, rng)
@@ -271,12 +272,13 @@ class GaussianProcessPosterior:
         level = rng.standard_normal(len(own))
         noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(fit.sizes), len(own)))
         drawn = features @ exact + level
-        if whole := len(fit.x) == len(self.x):
+        at_labels = len(fit.x) == len(self.x)
+        if at_labels:
             drawn += noise
         for wave, weights in zip(waves, random, strict=True):
             drawn += wave @ weights
         turned = fit.basis.T @ drawn
-        if not whole:  # the noise is that of Pᵀy, and no noise of labels at Z is like it
+        if not at_labels:  # it is Pᵀε, which no noise at Z is like
             turned += noise
         turned /= fit.sizes[:, None] + fit.noise[grid]
         pull = fit.pull[grid].T - spread * (fit.basis @ turned)
@@ -306,7 +308,7 @@ class GaussianProcessPosterior:
     def held_out(self) -> HeldOut:
         """Exact given what was learnt from all labels: relevances, and what they are measured in.
 
-        Of all kernels, those too light to be drawn from included.
+        Of all kernels, those too light to be drawn from included. Inducing points stay as they are.
         """
         return self.grid.held_out(self.y)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln, logsumexp
 
 from serendip.core.arrays import Floats
 from serendip.core.data import HeldOut
@@ -19,30 +20,30 @@ _CHUNK = 1024
 class Solution:
     """A⁻¹y of one kernel, A = C + rI at each noise ratio r, and what says how well it explains y.
 
-    From all m = t labels by the eigenvectors of C = k(X, X) + 1, U diag(λ) Uᵀ, which serve all r;
-    `inducing` has one from fewer points.
+    C = k(X, X) + 1 = U diag(λ) Uᵀ serves all of them: A⁻¹ = U diag(1 / (λ + r)) Uᵀ. Many labels
+    have Z for X, B for U and μ for λ (`inducing.py`); then m and q are less than t.
     """
 
     x: Floats
-    """(m, d) labelled candidates that the posterior is told by."""
+    """(m, d) X, or Z"""
     basis: Floats
-    """(m, q) U"""
+    """(m, q) U, or B"""
     sizes: Floats
-    """(q,) λ"""
+    """(q,) λ, or μ"""
     log_determinant: Floats
-    """(R,) of A"""
+    """(R,) log det A"""
     misfit: Floats
-    """(R,) yᵀA⁻¹y, y in the unit of the labels."""
+    """(R,) yᵀA⁻¹y, where y is measured in its own unit."""
     pull: Floats
-    """(R, m) α, such that E f(x) = c(x)ᵀα; in the unit of `y`, as the next."""
+    """(R, m) α, so that E f(x) = c(x)ᵀα; times that unit."""
     held: Floats
-    """(R, t) A⁻¹y, by which labels are left out."""
+    """(R, t) A⁻¹y times that unit, as labels left out need it."""
     precision: Floats
     """(R, t) diag A⁻¹, likewise."""
 
 
 def solved(kernel: Kernel, x: Floats, labels: Floats, unit: float, noise: Floats) -> Solution:
-    """From all labels."""
+    """Exactly, from all labels."""
     sizes, basis = np.linalg.eigh(finite(kernel.matrix(x, x) + 1.0))
     sizes = np.clip(sizes, 0.0, None)
     spread = sizes + noise[:, None]
@@ -60,6 +61,35 @@ def solved(kernel: Kernel, x: Floats, labels: Floats, unit: float, noise: Floats
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """s² ~ InvGamma(shape, rate)."""
+
+    shape: float
+    rate: float
+
+    def rates(self, found: Solution) -> Floats:
+        """(R,) given the labels, in their unit; the shape grows by ½ a label."""
+        return self.rate + 0.5 * found.misfit
+
+    def weights(self, found: Sequence[Solution], corrections: Sequence[float]) -> Floats:
+        """(kernels, R) by log p(y) = −½ log det A − a log b + …; they sum to one.
+
+        Args:
+            found: Of each kernel.
+            corrections: What is added to the evidence of each.
+        """
+        shape = self.shape + 0.5 * found[0].held.shape[1]
+        evidence = np.stack(
+            [
+                correction - 0.5 * one.log_determinant - shape * np.log(self.rates(one))
+                for one, correction in zip(found, corrections, strict=True)
+            ]
+        )
+        evidence += gammaln(shape) - gammaln(self.shape) + self.shape * np.log(self.rate)
+        return np.asarray(np.exp(evidence - logsumexp(evidence)))
+
+
 def finite(matrix: Floats) -> Floats:
     """The same, of finite values alone."""
     if not np.all(np.isfinite(matrix)):
@@ -69,18 +99,15 @@ def finite(matrix: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What one kernel has become given the data, at each noise ratio that counts.
-
-    C = k(X, X) + 1 = U diag(λ) Uᵀ serves all of them: A⁻¹ = U diag(1 / (λ + r)) Uᵀ.
-    """
+    """What one kernel has become given the data, at each noise ratio that counts."""
 
     kernel: Kernel
     x: Floats
-    """(m, d) X, or the inducing points Z."""
+    """(m, d) as of the solution, as are the next two."""
     basis: Floats
-    """(m, q) U, or B."""
+    """(m, q)"""
     sizes: Floats
-    """(q,) λ, or μ."""
+    """(q,)"""
     offset: float
     """What labels were measured from."""
     noise: Floats
@@ -91,7 +118,7 @@ class Fit:
     rates: Floats
     """(R,) with shape, of the inverse gamma of s²."""
     pull: Floats
-    """(R, t) α = A⁻¹y, so that E f(x) = c(x)ᵀα + offset."""
+    """(R, m) α, so that E f(x) = c(x)ᵀα + offset."""
 
     @property
     def scales(self) -> Floats:
@@ -99,7 +126,7 @@ class Fit:
         return self.rates / (self.shape - 1.0)
 
     def cross(self, x: Floats) -> Floats:
-        """(b, t) c(x) = k(x, X) + 1."""
+        """(b, m) c(x) = k(x, X) + 1."""
         return self.kernel.matrix(x, self.x) + 1.0
 
     def means(self, cross: Floats) -> Floats:
@@ -132,7 +159,7 @@ class Seen:
     """Some candidates as one fit sees them."""
 
     turned: Floats
-    """(b, t) Uᵀc(x)"""
+    """(b, q) Uᵀc(x)"""
     means: Floats
     """(b, R)"""
     variances: Floats
