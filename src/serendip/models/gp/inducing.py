@@ -34,7 +34,7 @@ _NULL = 1e-12
 _SAMPLE = 1024
 """Labels that rule out kernels before the others are solved through all inducing points."""
 _UNLIKELY = 1e-2
-"""The weight there below which they do. Of nine kernels one to three are left (enamine10k)."""
+"""The weight there below which they do. Of nine kernels one to four are left (enamine10k)."""
 
 Weighed = tuple[Kernel, float]
 """A kernel and what its evidence is corrected by."""
