@@ -22,7 +22,7 @@ RANGES = {
     "n": (1_000, 10_000, 100_000, 1_000_000),
     "d": (8, 32, 128),
     "draws": (100, 300, 1000),
-    "labels": (20, 100, 500),
+    "labels": (20, 100, 500, 2_000, 10_000),
 }
 QUICK = ({"n": 500, "d": 4, "draws": 20, "labels": 10}, {"n": (500, 1_000), "labels": (10, 20)})
 TITLES = {"n": "candidates", "d": "features", "draws": "draws", "labels": "labels"}

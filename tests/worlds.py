@@ -122,6 +122,11 @@ _BUILDERS: tuple[Callable[[], Problem], ...] = (
     lambda: _graph(known=True),
     lambda: _graph(known=False),
     lambda: Problem("gp", linear_world(40, 4, 0.3, stream(7, "gp")), GaussianProcessModel(4)),
+    lambda: Problem(
+        "gp-inducing",
+        linear_world(40, 4, 0.3, stream(7, "gp")),
+        GaussianProcessModel(4, n_inducing=3),
+    ),
     lambda: Problem("forest", linear_world(40, 4, 0.3, stream(8, "forest")), ForestModel(4)),
     lambda: Problem("auto", linear_world(40, 4, 0.3, stream(9, "auto")), _auto()),
     lambda: Problem(

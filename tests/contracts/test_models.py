@@ -172,8 +172,8 @@ def test_a_label_to_come_leaves_means_as_they_are_on_average(state):
 
 
 _ANY_UNIT = (
-    "linear-unknown", "sparse-unknown", "matrix", "graph-unknown", "gp", "forest", "auto",
-    "estimator", "neural", "own",
+    "linear-unknown", "sparse-unknown", "matrix", "graph-unknown", "gp", "gp-inducing", "forest",
+    "auto", "estimator", "neural", "own",
 )  # fmt: skip
 
 
@@ -212,7 +212,7 @@ def test_where_labels_have_their_zero_does_not_matter(name, shift, count):
     elif labels.std() > 0:
         np.testing.assert_allclose(moved_deviation, deviation, rtol=1e-5)
         np.testing.assert_allclose(moved_mean - by, mean, atol=1e-5 * labels.std())
-    elif name in ("linear-unknown", "gp"):
+    elif name in ("linear-unknown", "gp", "gp-inducing"):
         np.testing.assert_allclose(moved_mean - by, mean, atol=1e-9 * (1.0 + abs(by)))
 
 

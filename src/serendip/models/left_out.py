@@ -32,11 +32,25 @@ def inverses(features: Floats, y: Floats, noise: Floats) -> tuple[Floats, Floats
         noise: (…, R) r.
     """
     basis, sizes, _ = np.linalg.svd(features, full_matrices=False)
+    return spectral_inverses(basis, sizes**2, y, noise)
+
+
+def spectral_inverses(
+    basis: Floats, sizes: Floats, y: Floats, noise: Floats
+) -> tuple[Floats, Floats]:
+    """The same of K = P diag(μ) Pᵀ + rI.
+
+    Args:
+        basis: (…, t, q) P, whose columns are orthonormal.
+        sizes: (…, q) μ.
+        y: (t,)
+        noise: (…, R) r.
+    """
     across = basis.swapaxes(-1, -2)
-    spread = 1.0 / (sizes[..., None, :] ** 2 + noise[..., None])
+    spread = 1.0 / (sizes[..., None, :] + noise[..., None])
     turned = (y @ basis)[..., None, :]
     pull, precision = (spread * turned) @ across, spread @ across**2
-    if sizes.shape[-1] < len(y):  # some of ℝᵗ is out of reach of F, and has the noise alone
+    if sizes.shape[-1] < len(y):  # some of ℝᵗ is out of reach of P, and has the noise alone
         outside = y - turned @ across
         outside -= outside @ basis @ across
         beyond = np.clip(1.0 - (across**2).sum(axis=-2), 0.0, None)[..., None, :]

@@ -12,28 +12,29 @@ of those is corrected for what was learnt, so that few labels do not buy many se
 pool combines components (`factors.py`), some kernels give each an effect of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln, logsumexp
 
 from serendip.core.arguments import instance, number, numbers, shown, whole_fields
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block, HeldOut, Observation
-from serendip.core.errors import InvalidInput, SerendipError
+from serendip.core.errors import InvalidInput
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import equal_weights
 from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, features
+from serendip.models.gp.inducing import inducing_points, plausible_kernels, solved_through
 from serendip.models.gp.kernel_terms import Levels
 from serendip.models.gp.kernels import Group, Kernel, default_kernels, single_columns
 from serendip.models.gp.paths import Company, Path, PathDraws
-from serendip.models.gp.process import Fit, Grid, mixture_moments
-from serendip.models.gp.relevance import Scale, learnt_kernels
+from serendip.models.gp.process import Fit, Grid, Scale, Solution, mixture_moments, solved
+from serendip.models.gp.relevance import learnt_kernels
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import Outlook, ProcessLookahead
 
@@ -59,6 +60,8 @@ class GaussianProcessModel:
         label_unit: What labels of the usual size measure, where it is known: 1 for yields in [0,
             1], 100 for percentages. Otherwise it is taken from the labels seen.
         n_waves: Random features that a path has for each term without features of its own.
+        n_inducing: Labels up to which the posterior is exact; of more, so many inducing points
+            stand for all (`inducing.py`).
     """
 
     n_features: int
@@ -72,6 +75,7 @@ class GaussianProcessModel:
     rate: float = 0.09
     label_unit: float | None = None
     n_waves: int = 512
+    n_inducing: int = 2048
 
     def __post_init__(self) -> None:
         whole_fields(self, 1, "n_features")
@@ -86,7 +90,7 @@ class GaussianProcessModel:
             raise InvalidInput(
                 f"shape must exceed 1 and rate 0; got shape {self.shape} and rate {self.rate}."
             )
-        whole_fields(self, 2, "n_waves")
+        whole_fields(self, 2, "n_waves", "n_inducing")
         for name, kind in (("groups", Group), ("vectors", Group), ("factors", Levels)):
             _check_parts(name, getattr(self, name) or (), kind)
         _check_parts("kernels", self.kernels or (), Kernel)
@@ -150,7 +154,10 @@ class GaussianProcessPosterior:
     """(t,)"""
     n_labels: int
     weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one."""
+    """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one.
+
+    With inducing points, of those kernels alone that a sample of the labels does not rule out.
+    """
     fits: tuple[Fit, ...] = ()
     """One for each kernel whose weight counts."""
     grid: Grid = field(default_factory=Grid.empty)
@@ -185,55 +192,50 @@ class GaussianProcessPosterior:
         features(x, self.model.n_features, "the pool")
 
     def _fit(self) -> tuple[Floats, tuple[Fit, ...], Grid]:
-        """Weights of the grid by log p(y) = −½ log det A − a log b + …, and what counts of it."""
+        """Weights of the grid by the evidence, and what counts of it."""
         model, t = self.model, len(self.y)
         offset, unit = label_scale(self.y, constant=True, unit=model.label_unit)
         labels = (self.y - offset) / unit
         noise = np.asarray(model.noise_ratios, dtype=np.float64)
-        shape = model.shape + 0.5 * t
         given = tuple((kernel, 0.0) for kernel in self.kernels)
         scale = Scale(model.shape, model.rate)
         learnt = (
             learnt_kernels(self.x, labels, groups, self.learn, scale) for groups in self.partitions
         )
         kernels = (*given, *chain.from_iterable(learnt))
-        evidence = np.empty((len(kernels), len(noise)))
-        found, precision = [], []
-        for place, (kernel, correction) in enumerate(kernels):
-            sizes, basis = _spectrum(kernel.matrix(self.x, self.x) + 1.0)
-            spread = sizes + noise[:, None]
-            turned = labels @ basis
-            rate = model.rate + 0.5 * (1.0 / spread) @ turned**2
-            evidence[place] = correction - 0.5 * np.log(spread).sum(axis=1) - shape * np.log(rate)
-            pull = unit * (turned / spread) @ basis.T
-            found.append((kernel, basis, sizes, rate * unit**2, pull))
-            precision.append((1.0 / spread) @ (basis**2).T)
-        evidence += gammaln(shape) - gammaln(model.shape) + model.shape * np.log(model.rate)
-        weights = np.exp(evidence - logsumexp(evidence))
+        solve: Callable[..., Solution] = solved
+        if t > model.n_inducing:
+            points = inducing_points(self.x, labels, model.n_inducing)
+            kernels = plausible_kernels(kernels, self.x, labels, noise, scale)
+            solve = partial(solved_through, points)
+        found = [solve(kernel, self.x, labels, unit, noise) for kernel, _ in kernels]
+        weights = scale.weights(found, [correction for _, correction in kernels])
+        shape = scale.shape + 0.5 * t
+        rates = np.stack([scale.rates(one) for one in found]) * unit**2
         kept = (weights > _NEGLIGIBLE) & _major(weights.sum(axis=1))[:, None]
         total = float(weights[kept].sum())
         fits = tuple(
             Fit(
                 kernel=kernel,
-                x=self.x,
-                basis=basis,
-                sizes=sizes,
+                x=one.x,
+                basis=one.basis,
+                sizes=one.sizes,
                 offset=offset,
                 noise=noise[use],
                 weights=weights[place, use] / total,
                 shape=shape,
-                rates=rates[use],
-                pull=pull[use],
+                rates=rates[place, use],
+                pull=one.pull[use],
             )
-            for place, (kernel, basis, sizes, rates, pull) in enumerate(found)
+            for place, (one, (kernel, _)) in enumerate(zip(found, kernels, strict=True))
             if (use := kept[place]).any()
         )
         grid = Grid(
             shape=shape,
-            rates=np.concatenate([rates for *_, rates, _ in found]),
+            rates=rates.ravel(),
             weights=weights.ravel(),
-            pull=np.concatenate([pull for *_, pull in found]),
-            precision=np.concatenate(precision),
+            pull=np.concatenate([one.held for one in found]),
+            precision=np.concatenate([one.precision for one in found]),
         )
         return weights, fits, grid
 
@@ -260,26 +262,35 @@ class GaussianProcessPosterior:
         )
 
     def _path(self, place: int, own: Ints, grid: Ints, gammas: Floats, rng: Generator) -> Path:
-        """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise."""
+        """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise.
+
+        Through inducing points E f + s(g − c(·, Z)B diag(1 / (μ + r)) (Bᵀg(Z) + Pᵀε)).
+        """
         fit = self.fits[place]
         spread = np.sqrt(fit.rates[grid] / gammas)
         sketches = fit.kernel.sketches(self.model.n_waves, rng)
-        features = fit.kernel.features(self.x)
-        waves = [root * sketch(self.x) for root, sketch in sketches]
+        features = fit.kernel.features(fit.x)
+        waves = [root * sketch(fit.x) for root, sketch in sketches]
         exact = rng.standard_normal((features.shape[1], len(own)))
         random = [rng.standard_normal((wave.shape[1], len(own))) for wave in waves]
         level = rng.standard_normal(len(own))
-        noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(self.y), len(own)))
-        drawn = features @ exact + level + noise
+        noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(fit.sizes), len(own)))
+        drawn = features @ exact + level
+        at_labels = len(fit.x) == len(self.x)
+        if at_labels:
+            drawn += noise
         for wave, weights in zip(waves, random, strict=True):
             drawn += wave @ weights
-        turned = (fit.basis.T @ drawn) / (fit.sizes[:, None] + fit.noise[grid])
+        turned = fit.basis.T @ drawn
+        if not at_labels:  # it is Pᵀε, which no noise at Z is like
+            turned += noise
+        turned /= fit.sizes[:, None] + fit.noise[grid]
         pull = fit.pull[grid].T - spread * (fit.basis @ turned)
         return Path(
             draws=own,
             fit=place,
             kernel=fit.kernel,
-            x=self.x,
+            x=fit.x,
             sketches=tuple(sketch for _, sketch in sketches),
             level=fit.offset + spread * level + pull.sum(axis=0),
             exact=spread * exact + features.T @ pull,
@@ -301,7 +312,7 @@ class GaussianProcessPosterior:
     def held_out(self) -> HeldOut:
         """Exact given what was learnt from all labels: relevances, and what they are measured in.
 
-        Of all kernels, those too light to be drawn from included.
+        Of all kernels, those too light to be drawn from included. Inducing points stay as they are.
         """
         return self.grid.held_out(self.y)
 
@@ -312,14 +323,6 @@ def _major(weights: Floats) -> Array:
     kept = np.ones(len(weights), dtype=bool)
     kept[order[np.cumsum(weights[order]) < _MINORITY]] = False
     return kept
-
-
-def _spectrum(matrix: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, none negative, and eigenvectors."""
-    if not np.all(np.isfinite(matrix)):
-        raise SerendipError("A kernel took a value that is not finite; standardise the features.")
-    sizes, basis = np.linalg.eigh(matrix)
-    return np.clip(sizes, 0.0, None), basis
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Paths of a mixture of Gaussian processes, and what can be said of a pool from them.
 
 A path is a function that can be evaluated anywhere (Wilson et al. 2020): features with weights, and
-a pull from each labelled candidate. Nothing of size n × n arises.
+a pull from each labelled candidate, or inducing point. Nothing of size n × n arises.
 
 The features are random, and all draws of a kernel share them, so the law of paths is that of the
 process but for their error: standard deviations within 4 % and correlations within .09 on PNDC and
@@ -53,7 +53,7 @@ class Path:
     """The place of the kernel among those of the posterior."""
     kernel: Kernel
     x: Floats
-    """(t, d) X"""
+    """(t, d) X; here and below t and X may be those of the inducing points."""
     sketches: tuple[Sketch, ...]
     level: Floats
     """(m,)"""
@@ -187,7 +187,7 @@ class Company:
     x: Floats
     """(c, d)"""
     features: tuple[Floats, ...]
-    """φ of what has been labelled and of these candidates, as each kernel has it."""
+    """φ of the rows of each fit and of these candidates, as each kernel has it."""
     seen: tuple[Seen, ...]
     """These candidates, as each fit sees them."""
     paths: dict[int, Path]

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln, logsumexp
 
 from serendip.core.arrays import Floats
 from serendip.core.data import HeldOut
+from serendip.core.errors import SerendipError
 from serendip.models.gp.kernels import Kernel
 from serendip.models.left_out import student_held_out
 
@@ -15,19 +17,97 @@ _CHUNK = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """What one kernel has become given the data, at each noise ratio that counts.
+class Solution:
+    """A⁻¹y of one kernel, A = C + rI at each noise ratio r, and what says how well it explains y.
 
-    C = k(X, X) + 1 = U diag(λ) Uᵀ serves all of them: A⁻¹ = U diag(1 / (λ + r)) Uᵀ.
+    C = k(X, X) + 1 = U diag(λ) Uᵀ serves all of them: A⁻¹ = U diag(1 / (λ + r)) Uᵀ. Many labels
+    have Z for X, B for U and μ for λ (`inducing.py`); then m and q are less than t.
     """
+
+    x: Floats
+    """(m, d) X, or Z"""
+    basis: Floats
+    """(m, q) U, or B"""
+    sizes: Floats
+    """(q,) λ, or μ"""
+    log_determinant: Floats
+    """(R,) log det A"""
+    misfit: Floats
+    """(R,) yᵀA⁻¹y, where y is measured in its own unit."""
+    pull: Floats
+    """(R, m) α, so that E f(x) = c(x)ᵀα; times that unit."""
+    held: Floats
+    """(R, t) A⁻¹y times that unit, as labels left out need it."""
+    precision: Floats
+    """(R, t) diag A⁻¹, likewise."""
+
+
+def solved(kernel: Kernel, x: Floats, labels: Floats, unit: float, noise: Floats) -> Solution:
+    """Exactly, from all labels."""
+    sizes, basis = np.linalg.eigh(finite(kernel.matrix(x, x) + 1.0))
+    sizes = np.clip(sizes, 0.0, None)
+    spread = sizes + noise[:, None]
+    turned = labels @ basis
+    pull = unit * (turned / spread) @ basis.T
+    return Solution(
+        x=x,
+        basis=basis,
+        sizes=sizes,
+        log_determinant=np.log(spread).sum(axis=1),
+        misfit=(1.0 / spread) @ turned**2,
+        pull=pull,
+        held=pull,
+        precision=(1.0 / spread) @ (basis**2).T,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """s² ~ InvGamma(shape, rate)."""
+
+    shape: float
+    rate: float
+
+    def rates(self, found: Solution) -> Floats:
+        """(R,) given the labels, in their unit; the shape grows by ½ a label."""
+        return self.rate + 0.5 * found.misfit
+
+    def weights(self, found: Sequence[Solution], corrections: Sequence[float]) -> Floats:
+        """(kernels, R) by log p(y) = −½ log det A − a log b + …; they sum to one.
+
+        Args:
+            found: Of each kernel.
+            corrections: What is added to the evidence of each.
+        """
+        shape = self.shape + 0.5 * found[0].held.shape[1]
+        evidence = np.stack(
+            [
+                correction - 0.5 * one.log_determinant - shape * np.log(self.rates(one))
+                for one, correction in zip(found, corrections, strict=True)
+            ]
+        )
+        evidence += gammaln(shape) - gammaln(self.shape) + self.shape * np.log(self.rate)
+        return np.asarray(np.exp(evidence - logsumexp(evidence)))
+
+
+def finite(matrix: Floats) -> Floats:
+    """The same, of finite values alone."""
+    if not np.all(np.isfinite(matrix)):
+        raise SerendipError("A kernel took a value that is not finite; standardise the features.")
+    return matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What one kernel has become given the data, at each noise ratio that counts."""
 
     kernel: Kernel
     x: Floats
-    """(t, d) X"""
+    """(m, d) as of the solution, as are the next two."""
     basis: Floats
-    """(t, t) U"""
+    """(m, q)"""
     sizes: Floats
-    """(t,) λ"""
+    """(q,)"""
     offset: float
     """What labels were measured from."""
     noise: Floats
@@ -38,7 +118,7 @@ class Fit:
     rates: Floats
     """(R,) with shape, of the inverse gamma of s²."""
     pull: Floats
-    """(R, t) α = A⁻¹y, so that E f(x) = c(x)ᵀα + offset."""
+    """(R, m) α, so that E f(x) = c(x)ᵀα + offset."""
 
     @property
     def scales(self) -> Floats:
@@ -46,7 +126,7 @@ class Fit:
         return self.rates / (self.shape - 1.0)
 
     def cross(self, x: Floats) -> Floats:
-        """(b, t) c(x) = k(x, X) + 1."""
+        """(b, m) c(x) = k(x, X) + 1."""
         return self.kernel.matrix(x, self.x) + 1.0
 
     def means(self, cross: Floats) -> Floats:
@@ -79,7 +159,7 @@ class Seen:
     """Some candidates as one fit sees them."""
 
     turned: Floats
-    """(b, t) Uᵀc(x)"""
+    """(b, q) Uᵀc(x)"""
     means: Floats
     """(b, R)"""
     variances: Floats

@@ -21,6 +21,7 @@ from scipy.optimize import minimize
 from serendip.core.arrays import Floats, Ints
 from serendip.models.gp.kernel_terms import Linear, Radial, norms
 from serendip.models.gp.kernels import Group, Kernel
+from serendip.models.gp.process import Scale
 
 _PLANE = 0.05
 """Where a is expected: planes reach far, so labels must ask for them. Those of names do not."""
@@ -42,7 +43,7 @@ _JITTER = 1e-6
 
 
 def learnt_kernels(
-    x: Floats, labels: Floats, groups: Sequence[Group], widths: Sequence[float], scale: "Scale"
+    x: Floats, labels: Floats, groups: Sequence[Group], widths: Sequence[float], scale: Scale
 ) -> tuple[tuple[Kernel, float], ...]:
     """A kernel for each width, with what its evidence must be corrected by.
 
@@ -70,14 +71,6 @@ def learnt_kernels(
         settings = surface.climbed(surface.centre if settings is None else settings)
         found.append((surface.kernel(settings), surface.correction(settings)))
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """s² ~ InvGamma(shape, rate)."""
-
-    shape: float
-    rate: float
 
 
 @dataclass(frozen=True, slots=True)
