@@ -156,9 +156,10 @@ def test_kernels_that_some_labels_rule_out_are_not_solved():
     y = x[:, 0] - x[:, 1] + 0.05 * rng.standard_normal(60)
     kernels = [(kernel, 0.0) for kernel in SEVERAL]
     scale = Scale(1.5, 0.09)
-    assert plausible_kernels(kernels, x, y, NOISE, scale) == ((SEVERAL[0], 0.0),)
+    assert plausible_kernels(kernels, x, y, NOISE, scale, sample=50) == ((SEVERAL[0], 0.0),)
     corrected = [(SEVERAL[0], -1e3), *kernels[1:]]
-    assert (SEVERAL[0], -1e3) not in plausible_kernels(corrected, x, y, NOISE, scale)
+    assert (SEVERAL[0], -1e3) not in plausible_kernels(corrected, x, y, NOISE, scale, sample=50)
+    assert plausible_kernels(kernels, x, y, NOISE, scale, sample=60) == tuple(kernels)
 
 
 def test_one_label_more_than_points_changes_little():

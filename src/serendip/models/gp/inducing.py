@@ -32,7 +32,7 @@ _JITTER = 1e-8
 _NULL = 1e-12
 """Directions with less of the largest μ say nothing but rounding."""
 _SAMPLE = 1024
-"""Labels that rule out kernels before the others are solved through all inducing points."""
+"""Labels that rule out kernels before the others are solved from all."""
 _UNLIKELY = 1e-2
 """The weight there below which they do. Of nine kernels one to four are left (enamine10k)."""
 
@@ -47,10 +47,17 @@ def inducing_points(x: Floats, labels: Floats, count: int) -> Ints:
 
 
 def plausible_kernels(
-    kernels: Sequence[Weighed], x: Floats, labels: Floats, noise: Floats, scale: Scale
+    kernels: Sequence[Weighed],
+    x: Floats,
+    labels: Floats,
+    noise: Floats,
+    scale: Scale,
+    sample: int = _SAMPLE,
 ) -> tuple[Weighed, ...]:
-    """Those that some of the labels, at even ranks, do not rule out."""
-    few = inducing_points(x, labels, min(_SAMPLE, len(labels)))
+    """Those that so many of the labels, at even ranks, do not rule out; all of no more labels."""
+    if len(labels) <= sample:
+        return tuple(kernels)
+    few = inducing_points(x, labels, sample)
     found = [solved(kernel, x[few], labels[few], 1.0, noise) for kernel, _ in kernels]
     weights = scale.weights(found, [correction for _, correction in kernels]).sum(axis=1)
     return tuple(one for one, w in zip(kernels, weights, strict=True) if w > _UNLIKELY)

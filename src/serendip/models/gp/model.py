@@ -203,11 +203,10 @@ class GaussianProcessPosterior:
             learnt_kernels(self.x, labels, groups, self.learn, scale) for groups in self.partitions
         )
         kernels = (*given, *chain.from_iterable(learnt))
+        kernels = plausible_kernels(kernels, self.x, labels, noise, scale)
         solve: Callable[..., Solution] = solved
         if t > model.n_inducing:
-            points = inducing_points(self.x, labels, model.n_inducing)
-            kernels = plausible_kernels(kernels, self.x, labels, noise, scale)
-            solve = partial(solved_through, points)
+            solve = partial(solved_through, inducing_points(self.x, labels, model.n_inducing))
         found = [solve(kernel, self.x, labels, unit, noise) for kernel, _ in kernels]
         weights = scale.weights(found, [correction for _, correction in kernels])
         shape = scale.shape + 0.5 * t
