@@ -5,7 +5,10 @@
     python benchmarks/plates.py --compare NEW.jsonl [OLD.jsonl]
 
 Times are of one process with one BLAS thread, fit included, the least of three; `--before` names
-the sources of an earlier commit, whose single pick is timed in a process of its own.
+the sources of an earlier commit, whose single pick is timed in a process of its own. Beside a
+single pick stands what scikit-learn takes for a Gaussian process (a Matérn 5/2 kernel with a length
+for each column and noise, L-BFGS, no restarts) and a forest of 100 trees on the same labels, both
+predicting the pool.
 
 `--quality` plays `ids`, and `greedy`, whose batch is the top 24 by posterior mean, with the model
 `auto` on CNCCI-46 (nine pools), amidation and direct arylation, from seeds 0 to 7. A run is kept
@@ -29,6 +32,7 @@ import pandas as pd
 
 PLATE, REMAINING, RUNS = 96, 192, 3
 SIZES = [(n, labels) for n in (330, 10_000, 100_000) for labels in (48, 200)]
+OTHERS = 10_000, 200
 BATCH, SEEDS = 24, range(8)
 BUDGETS = {"cncci46": 66, "amidation": 192, "direct_arylation": 192}
 PROBLEMS = tuple(BUDGETS)
@@ -139,14 +143,14 @@ def problem(n, labels, d=20):
     from serendip.core.data import Observation
     from serendip.core.rng import stream
     from serendip.models.gp.kernels import single_columns
-    from serendip.models.table_models import table_model
+    from serendip.models.table_models import Features, auto_model
     from serendip.pools.dense import DensePool
 
     rng = stream(0, "plates", n)
     x, theta = rng.standard_normal((n, d)), rng.standard_normal(d)
     y = np.tanh(x[:labels] @ theta) + 0.1 * rng.standard_normal(labels)
     seen = [Observation(i, x[i : i + 1], y[i : i + 1]) for i in range(labels)]
-    model = table_model("auto", d, single_columns(d), (), x)
+    model = auto_model(Features(d, single_columns(d), (), x))
     return model, seen, DensePool(x, removed=np.arange(labels))
 
 
@@ -163,6 +167,24 @@ def asked(n, labels, count):
         posterior = model.posterior(seen, stream(0, "fit"))
     suggest(posterior, pool, BudgetIDS(), REMAINING, lambda place: stream(0, "ask", place), count)
     return perf_counter() - begun[0], process_time() - begun[1]
+
+
+def others(n, labels):
+    """Processor seconds of scikit-learn: a process and a forest, fitted and asked of the pool."""
+    import numpy as np
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import Matern, WhiteKernel
+
+    _, seen, pool = problem(n, labels)
+    x, y = (np.concatenate([getattr(one, name) for one in seen]) for name in ("x", "y"))
+    left = pool.x[labels:]
+    begun = process_time()
+    kernel = Matern(np.ones(x.shape[1]), nu=2.5) + WhiteKernel()
+    process = GaussianProcessRegressor(kernel, normalize_y=True, random_state=0)
+    process.fit(x, y).predict(left, return_std=True)
+    RandomForestRegressor(100, random_state=0).fit(x, y).predict(left)
+    return process_time() - begun
 
 
 def single(sizes):
@@ -183,6 +205,10 @@ def times(options):
             key = f"{PLATE} over 1, {n:,} candidates, {labels} labels, {clock} time"
             found[key] = {"value": round(plate / one, 2), "bar": 3.0, "ok": plate <= 3.0 * one}
         own.append(min(alone[1] for alone, _ in runs))
+    n, labels = OTHERS
+    one, both = own[SIZES.index(OTHERS)], min(others(n, labels) for _ in range(RUNS))
+    key = f"1, {n:,} candidates, {labels} labels, over scikit-learn's process and forest, processor"
+    found[key] = {"value": round(one / both, 2), "bar": 1.5, "ok": one <= 1.5 * both}
     if options.before:
         code = "import json, plates; print(json.dumps(plates.single(plates.SIZES)))"
         paths = [str(options.before.resolve()), str(Path(__file__).parent)]
