@@ -1,11 +1,14 @@
 """A block in chunks that fit the cache, and the few values of a chunk that matter."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block
+from serendip.core.protocols import Draws
 
 _VALUES = 2**18
 """Values computed at once: they stay in the cache."""
@@ -16,15 +19,51 @@ _GROUP = 32
 """Rows whose maximum is compared before they are."""
 
 
-def chunks(block: Block, n_draws: int) -> Iterator[Block]:
-    """The block, some rows at a time."""
-    rows = min(_MOST_ROWS, max(8 * _GROUP, _VALUES // n_draws // _GROUP * _GROUP))
-    if len(block) <= rows:
-        yield block
-        return
-    for start in range(0, len(block), rows):
-        part = slice(start, start + rows)
-        yield Block(block.items[part], block.x[part])
+LONG = 4096
+"""Rows of a block from which on the quick ways pay: of few, most are computed again anyway."""
+
+ScanFn = Callable[[slice], tuple[Array, Floats]]
+"""(b, M) values of some rows of a block, and (M,) how far each may be from `Draws.refine`."""
+
+
+@runtime_checkable
+class SupportsScan(Protocol):
+    """Draws with values that are rougher than `values`, and found sooner."""
+
+    def scan(self, block: Block) -> ScanFn:
+        """What is needed of the block as a whole, computed once; then some rows at a time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainScan:
+    """`values` and `slack` as they are."""
+
+    draws: Draws
+    block: Block
+    slack: Floats
+
+    def __call__(self, rows: slice) -> tuple[Array, Floats]:
+        part = Block(self.block.items[rows], self.block.x[rows])
+        return self.draws.values(part), self.slack
+
+
+def plain_scan(draws: Draws, block: Block) -> PlainScan:
+    """As any draws have it."""
+    return PlainScan(draws, block, draws.slack(block))
+
+
+def scan_of(draws: Draws, block: Block) -> ScanFn:
+    """The quickest way to bound the values of a block."""
+    if len(block) >= LONG and isinstance(draws, SupportsScan):
+        return draws.scan(block)
+    return plain_scan(draws, block)
+
+
+def chunks(n_rows: int, n_draws: int) -> Iterator[slice]:
+    """The rows of a block, some at a time."""
+    step = min(_MOST_ROWS, max(8 * _GROUP, _VALUES // n_draws // _GROUP * _GROUP))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def group_maxima(values: Array) -> Array:

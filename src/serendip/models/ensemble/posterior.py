@@ -25,6 +25,7 @@ from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, 
 from serendip.core.laws import Law, laws_of
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, MomentsFn
+from serendip.core.reductions.scanning import ScanFn, plain_scan
 from serendip.models.draws import LinearDraws, LogisticDraws, distinct, equal_weights
 from serendip.models.ensemble.calibration import SLOPES, Calibration, Scale, Unseen, bounded
 from serendip.models.fitting import check_draws, check_one, check_seen, features, stacked
@@ -33,6 +34,8 @@ from serendip.models.wide import WIDE, Spanned, WideDraws, linear_draws
 
 _ROWS = 2048
 """Rows refined at once."""
+_LEVEL = 64.0
+"""A level that is so much larger than all features is added in float64."""
 
 
 class Members(Protocol):
@@ -189,12 +192,33 @@ class EnsembleDraws:
         """(b, M) in float64."""
         return self.inner.values(Block(block.items, self.ensemble(block.x)))
 
+    def scan(self, block: Block) -> ScanFn:
+        """Members are asked of the whole block at once; the product is in float32."""
+        if isinstance(self.inner, LogisticDraws):
+            return plain_scan(self, block)
+        found, level = self.ensemble(block.x), self.ensemble.scale.centre
+        found[:, 0] -= level
+        largest = float(np.abs(found).max(initial=0.0))
+        if not 1e-15 < largest + abs(level) < 1e15:
+            return plain_scan(self, block)
+        single = Block(block.items, found.astype(np.float32))
+        slack = self.inner.slack(single) + self.grains
+        wide = abs(level) > _LEVEL * largest
+        if not wide:
+            slack += 2.0 * float(np.finfo(np.float32).eps) * abs(level)
+        return EnsembleScan(self.inner, single.x, level, slack, wide)
+
     def slack(self, block: Block) -> Floats:
         """The rounding of a product, by a bound on features that need not be computed for it."""
         row = np.full((1, self.ensemble.width), self.ensemble.reach(block.x))
-        grains = self.ensemble.members.grain * np.abs(self.inner.theta).sum(axis=1)
         product = self.inner.slack(Block(block.items[:1], row))
-        return np.asarray(product + 2.0 * max(SLOPES) * grains)
+        return np.asarray(product + self.grains)
+
+    @property
+    def grains(self) -> Floats:
+        """(M,) how far values may differ in other company."""
+        grains = self.ensemble.members.grain * np.abs(self.inner.theta).sum(axis=1)
+        return np.asarray(2.0 * max(SLOPES) * grains)
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """Row by row; a row that repeats, as those of a pool do for many draws, is met once."""
@@ -218,6 +242,27 @@ class EnsembleDraws:
         """As for draws of features; in closed form where these are linear."""
         features = replace(contenders, x=FeaturedRows(self.ensemble, contenders.x))
         return Featured(self.ensemble, self.inner.tradeoff(features))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnsembleScan:
+    """Values by features less the level of the labels, in float32."""
+
+    inner: LinearDraws | WideDraws
+    features: Array
+    """(b, 1 + K + d + 1), the first less the level."""
+    level: float
+    slack: Floats
+    """(M,)"""
+    wide: bool
+    """Whether the level is too large for float32."""
+
+    def __call__(self, rows: slice) -> tuple[Array, Floats]:
+        found = self.inner.values(Block(np.empty(0, dtype=np.int64), self.features[rows]))
+        if self.wide:
+            found = found.astype(np.float64)
+        found += self.level
+        return found, self.slack
 
 
 Fitted = tuple[Members, int, Unseen]

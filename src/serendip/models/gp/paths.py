@@ -26,12 +26,14 @@ from serendip.core.data import (
 from serendip.core.laws import Law, gaussian_shortfall
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
+from serendip.core.reductions.scanning import ScanFn, plain_scan
 from serendip.models.condensed import Condensed
 from serendip.models.draws import distinct, grouped_summary
-from serendip.models.fitting import features
+from serendip.models.fitting import check_width, features
 from serendip.models.gp.kernel_terms import Sketch
 from serendip.models.gp.kernels import Kernel
 from serendip.models.gp.process import Fit, Seen, mixture_moments, pooled, slices
+from serendip.models.gp.single import PathScan
 
 _CONTENDERS = 256
 """Contenders whose covariance is computed; of more, so many are taken at even steps of doubt."""
@@ -110,7 +112,7 @@ class PathDraws:
         """(b, M) in float64, whatever the block is; in steps, so that its company does not show."""
         x = features(block.x, self.paths[0].x.shape[1], "the block")
         values, level = self._departures(x)
-        steps = self._steps
+        steps = self.steps
         values /= steps
         np.rint(values, out=values)
         values *= steps
@@ -124,8 +126,14 @@ class PathDraws:
             level[path.draws] = path.level
         return values, level
 
+    def scan(self, block: Block) -> ScanFn:
+        """In float32, with a bound on what that takes from them."""
+        check_width(block.x, self.paths[0].x.shape[1])
+        return PathScan.of(self, block.x) or plain_scan(self, block)
+
     @property
-    def _steps(self) -> Floats:
+    def steps(self) -> Floats:
+        """(M,) the steps of the values."""
         steps = np.empty(len(self.weights))
         for path in self.paths:
             steps[path.draws] = _STEP * (path.size + np.abs(path.level) * 2.0**-20)
@@ -138,7 +146,7 @@ class PathDraws:
     def refine(self, x: Array, draws: Ints) -> Floats:
         """As `values`; rows that repeat, one after the other, are computed once."""
         rows, place = distinct(np.asarray(x, dtype=np.float64))
-        found, steps = np.empty(len(place)), self._steps[draws]
+        found, steps = np.empty(len(place)), self.steps[draws]
         level = np.empty(len(self.weights))
         for part in slices(len(rows)):
             inside = slice(*np.searchsorted(place, (part.start, part.stop)))

@@ -10,6 +10,7 @@ from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff
 from serendip.core.laws import Law, laws_of
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, Draws, MomentsFn
+from serendip.core.reductions.scanning import ScanFn, scan_of
 from serendip.models.draws import grouped_summary
 
 
@@ -43,6 +44,10 @@ class BlendedDraws:
         """(b, M)"""
         found = [np.asarray(part.values(block), dtype=np.float64) for part in self.parts]
         return np.concatenate(found, axis=1)
+
+    def scan(self, block: Block) -> ScanFn:
+        """Each member its own way."""
+        return BlendedScan(tuple(scan_of(part, block) for part in self.parts))
 
     def slack(self, block: Block) -> Floats:
         """(M,)"""
@@ -84,6 +89,17 @@ class BlendedDraws:
             parts.append(part.tradeoff(mine))  # who is in doubt is what all draws say
             first = own.stop
         return BlendedTradeoff(tuple(parts), self.trust)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlendedScan:
+    """Those of the members side by side."""
+
+    parts: tuple[ScanFn, ...]
+
+    def __call__(self, rows: slice) -> tuple[Array, Floats]:
+        values, slack = zip(*(part(rows) for part in self.parts), strict=True)
+        return np.concatenate(values, axis=1), np.concatenate(slack)
 
 
 @dataclass(frozen=True, slots=True)
