@@ -13,6 +13,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.protocols import BlockFn, Pool
 from serendip.core.reductions.folds import frontier, lowest
 from serendip.core.reductions.mixture import log_ratio, two_point
+from serendip.core.reductions.scanning import quick_of
 from serendip.core.rng import priority
 
 
@@ -80,6 +81,11 @@ class RatioScores:
         score = log_ratio(found.regret + self.floor, found.gain, self.power)
         return Scores((score, -found.gain, -found.mean))
 
+    def quick(self) -> "RatioScores | None":
+        """That of the best tradeoff there could be."""
+        best = quick_of(self.tradeoff)
+        return None if best is None else RatioScores(best, self.power, self.floor)
+
     def bounded(self, around: Ellipsoid) -> "RatioFloor | None":
         """The lowest the ratio could be."""
         best = best_case(self.tradeoff, around)
@@ -109,6 +115,11 @@ class RegretScores:
         found = self.tradeoff(block)
         return Scores((found.regret, -found.gain, -found.mean))
 
+    def quick(self) -> "RegretScores | None":
+        """That of the best tradeoff there could be."""
+        best = quick_of(self.tradeoff)
+        return None if best is None else RegretScores(best)
+
 
 @dataclass(frozen=True, slots=True)
 class MeanScores:
@@ -118,6 +129,11 @@ class MeanScores:
 
     def __call__(self, block: Block) -> Scores:
         return Scores((-self.tradeoff(block).mean,))
+
+    def quick(self) -> "MeanScores | None":
+        """That of the best tradeoff there could be."""
+        best = quick_of(self.tradeoff)
+        return None if best is None else MeanScores(best)
 
 
 def choose_cheapest(pool: Pool, tradeoff: BlockFn[Tradeoff], rng: Generator) -> Choice:

@@ -16,8 +16,12 @@ from serendip.core.protocols import BlockFn, Draws, Pool
 from serendip.core.reductions.leaders import leading as leading
 from serendip.core.reductions.leaders import optima as optima
 from serendip.core.reductions.mixture import log_ratio, near_hull, reaches, thinned_hull, upper_hull
-from serendip.core.reductions.ties import first_of_lowest, near_lowest
+from serendip.core.reductions.scanning import LONG, quick_of
+from serendip.core.reductions.ties import TIE, first_of_lowest, near_lowest
 from serendip.core.rng import priority
+
+_FIRST = 16
+"""Candidates of a block that are scored first, those that could be lowest by a quick bound."""
 
 _HELD = 8192
 """Contenders whose features are held; those of more are read when they are needed."""
@@ -89,7 +93,8 @@ class Lowest:
 
 def lowest(pool: Pool, score: BlockFn[Scores], key: int) -> Lowest:
     """The candidate with the lowest score; what still ties goes by the hash of (key, item)."""
-    items, keys = pool.fold(LowestFold(score))
+    quick = quick_of(score) if len(pool) >= LONG else None
+    items, keys = pool.fold(LowestFold(score, quick))
     winner = first_of_lowest(keys, priority(key, items))
     return Lowest(int(items[winner]), float(keys[0][winner]))
 
@@ -102,11 +107,28 @@ class LowestFold:
     """Keeps every candidate that ties on the first key."""
 
     score: BlockFn[Scores]
+    quick: BlockFn[Scores] | None = None
+    """The lowest that the first key could be, found sooner than the score."""
 
     def start(self) -> _Ranked:
         return np.empty(0, dtype=np.int64), ()
 
     def step(self, state: _Ranked, block: Block) -> _Ranked:
+        if self.quick is None or len(block) < LONG:
+            return self._scored(state, block)
+        floor = self.quick(block).keys[0]
+        first = np.sort(np.argpartition(floor, _FIRST)[:_FIRST])
+        state = self._scored(state, Block(block.items[first], block.x[first]))
+        low = float(state[1][0].min())
+        room = 2.0 * TIE * abs(low) + 1e-11 if np.isfinite(low) else 0.0
+        beaten = floor > low + room  # which not-a-number never is
+        beaten[first] = True
+        left = np.flatnonzero(~beaten)
+        if len(left) == 0:
+            return state
+        return self._scored(state, Block(block.items[left], block.x[left]))
+
+    def _scored(self, state: _Ranked, block: Block) -> _Ranked:
         keys = self.score(block).keys
         if any(np.isnan(key).any() for key in keys):
             raise SerendipError(

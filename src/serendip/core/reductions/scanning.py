@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block
-from serendip.core.protocols import Draws
+from serendip.core.protocols import BlockFn, Draws
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _VALUES = 2**18
 """Values computed at once: they stay in the cache."""
@@ -58,6 +61,23 @@ def scan_of(draws: Draws, block: Block) -> ScanFn:
     if len(block) >= LONG and isinstance(draws, SupportsScan):
         return draws.scan(block)
     return plain_scan(draws, block)
+
+
+@runtime_checkable
+class SupportsQuick(Protocol[T_co]):
+    """A function of blocks, such as scores or a tradeoff, that can be bounded sooner than found."""
+
+    def quick(self) -> "BlockFn[T_co] | None":
+        """The best that candidates could be: regrets and scores no larger, gains and means no less.
+
+        None where there is no such bound.
+        """
+        ...
+
+
+def quick_of(function: BlockFn[T]) -> BlockFn[T] | None:
+    """The best that candidates could be by a function, where that is found sooner."""
+    return function.quick() if isinstance(function, SupportsQuick) else None
 
 
 def chunks(n_rows: int, n_draws: int) -> Iterator[slice]:

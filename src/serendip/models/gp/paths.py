@@ -33,6 +33,7 @@ from serendip.models.fitting import check_width, features
 from serendip.models.gp.kernel_terms import Sketch
 from serendip.models.gp.kernels import Kernel
 from serendip.models.gp.process import Fit, Seen, mixture_moments, pooled, slices
+from serendip.models.gp.quick import QuickTradeoff
 from serendip.models.gp.single import PathScan
 
 _CONTENDERS = 256
@@ -262,6 +263,10 @@ class PathTradeoff:
         parts = [self._chunk(x[rows], own[rows]) for rows in slices(len(x))]
         regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Tradeoff(regret, gain, mean)
+
+    def quick(self) -> BlockFn[Tradeoff] | None:
+        """In float32, with bounds on what that takes from it."""
+        return QuickTradeoff.of(self)
 
     def _chunk(self, x: Floats, own: Floats) -> tuple[Floats, Floats, Floats]:
         found, covariance, shared = self.company(x)

@@ -10,7 +10,7 @@ from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff
 from serendip.core.laws import Law, laws_of
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, Draws, MomentsFn
-from serendip.core.reductions.scanning import ScanFn, scan_of
+from serendip.core.reductions.scanning import ScanFn, quick_of, scan_of
 from serendip.models.draws import grouped_summary
 
 
@@ -116,6 +116,14 @@ class BlendedTradeoff:
             _summed(self.weights, [one.gain for one in found]),
             _summed(self.weights, [one.mean for one in found]),
         )
+
+    def quick(self) -> "BlendedTradeoff | None":
+        """Of the best that each member says, or of what it says."""
+        best = [quick_of(part) for part in self.parts]
+        if not any(best):
+            return None
+        pairs = zip(best, self.parts, strict=True)
+        return BlendedTradeoff(tuple(found or part for found, part in pairs), self.weights)
 
 
 @dataclass(frozen=True, slots=True)

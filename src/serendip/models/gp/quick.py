@@ -1,0 +1,297 @@
+"""The least shortfall and the largest gain that float32 allows: most candidates are beaten by that.
+
+With H = Σ w E[s²] A⁻¹ over the noise ratios of a fit, H = LLᵀ, and k = k(x, X):
+
+    Var f(x) = Σ w E[s²] (k(x, x) + 1) − |Lᵀ(k + 1)|²,
+    C[x, x′] = Σ w E[s²] (k(x, x′) + 1) − (k + 1)ᵀ H (k(x′, X) + 1),
+
+and the constants 1 are put in by themselves, as they would make k longer, and rounding larger. A
+product with a column a is off by |δk|₁-like terms e |a|₁ + (t + 8) u |k||a|, e being what any entry
+of k is off by (`single.py`); all bounds here are sums of such terms.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from serendip.core.arrays import Array, Floats
+from serendip.core.data import LEVEL_DISCOUNT, Block, Tradeoff, settled
+from serendip.core.laws import gaussian_shortfall
+from serendip.core.likelihood import Gaussian
+from serendip.models.gp.process import Fit, Seen, slices
+from serendip.models.gp.single import UNIT, Others, SinglePath, lengths
+
+if TYPE_CHECKING:
+    from serendip.models.gp.paths import Company, Path, PathTradeoff
+
+_BANDS = 5
+"""Columns of a triangular factor are multiplied in so many bands, each without its zeros."""
+
+_SPARE = 1e-6
+"""What bounds give away beyond rounding in float32: far more than rounding in float64 takes."""
+
+_RANGE = 2.0**60
+"""Sizes beyond this, or below its reciprocal, are not for float32."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """A product with k, its constant apart, and how far it may be off."""
+
+    single: Array
+    """(t, c) in float32"""
+    constant: Floats
+    """(c,) what the 1 in k + 1 adds."""
+    totals: Floats
+    """(c,) |a|₁"""
+    sizes: Floats
+    """(c,) |a|"""
+
+    @classmethod
+    def of(cls, a: Floats) -> "Columns":
+        """Of (t, c)."""
+        return cls(
+            a.astype(np.float32), a.sum(axis=0), np.abs(a).sum(axis=0), np.linalg.norm(a, axis=0)
+        )
+
+    def norm(self, weights: Floats, values: Floats) -> float:
+        """√Σ w a²"""
+        return float(np.sqrt(weights @ values**2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuickFit:
+    """One fit, ready for products in float32."""
+
+    fit: Fit
+    others: Others
+    """X, and the contenders below."""
+    features: Array
+    """(F, t + c) φ of these."""
+    longest: float
+    """The largest |φ| of them."""
+    path: SinglePath | None
+    """A sum of paths, of one column."""
+    level: float
+    """Of that sum."""
+    total: float
+    """Σ w E[s²]"""
+    pull: Columns
+    """To the means, (t, R)."""
+    told: Columns
+    """To what X says of the contenders, (t, c)."""
+    bands: tuple[tuple[int, Array], ...]
+    """L: from which row on, and some columns."""
+    lift: Floats
+    """(t,) Lᵀ1"""
+    stretch: float
+    """At least |L|, the largest singular value."""
+    root: float
+    """At least |L| as a long vector."""
+
+    @classmethod
+    def of(cls, fit: Fit, there: Seen, x: Floats, features: Floats, path: "Path | None") -> "QuickFit":
+        """With these contenders and their features below those of X."""
+        scale = fit.weights * fit.scales
+        kept = scale @ (1.0 / (fit.sizes + fit.noise[:, None]))
+        form = (fit.basis * kept) @ fit.basis.T
+        try:
+            factor = np.linalg.cholesky(form)
+        except np.linalg.LinAlgError:
+            factor = fit.basis * np.sqrt(kept)
+        cuts = np.linspace(0, len(factor), min(_BANDS, len(factor)) + 1).astype(int).tolist()
+        triangular = bool(np.all(np.triu(factor, 1) == 0.0))
+        bands = tuple(
+            (start if triangular else 0, factor[start if triangular else 0 :, start:stop])
+            for start, stop in zip(cuts, cuts[1:], strict=False)
+        )
+        others = Others.of((fit.kernel,), np.concatenate([fit.x, x]))
+        single = None if path is None else SinglePath.of(path, others)
+        return cls(
+            fit=fit,
+            others=others,
+            features=np.ascontiguousarray(features.T, dtype=np.float32),
+            longest=float(lengths(features).max(initial=0.0)),
+            path=single,
+            level=0.0 if path is None else float(path.level[0]),
+            total=float(scale.sum()),
+            pull=Columns.of(fit.pull.T),
+            told=Columns.of((fit.basis * kept) @ there.turned.T),
+            bands=tuple((start, band.astype(np.float32)) for start, band in bands),
+            lift=factor.sum(axis=0),
+            stretch=1.001 * float(np.sqrt(kept.max(initial=0.0))),
+            root=1.001 * float(np.linalg.norm(factor)),
+        )
+
+    def __call__(self, x: Floats, doubt: Floats) -> "QuickSeen":
+        """Others, (b, d), beside these contenders, of whom each is in so much doubt."""
+        t, kernel = len(self.fit.x), self.fit.kernel
+        near = self.others.near(kernel, x, {})
+        entry = np.full(len(x), self.others.entry_error(kernel, x))
+        largest = np.full(len(x), float(sum(weight for weight, _ in kernel.sketched)))
+        shared, shared_error = np.zeros(len(x)), np.zeros(len(x))
+        features: Array | None = None
+        if self.path is not None:
+            all_features = self.path.features(x, near[:, :t])
+            shared = (all_features @ self.path.weights)[:, 0] + np.float64(self.level)
+            shared_error = self.path.error(lengths(all_features), float(entry.max(initial=0.0)))
+            features = all_features[:, : len(self.features)]
+        if len(self.features):
+            if features is None:
+                features = kernel.features(x).astype(np.float32)
+            reach = lengths(features) * self.longest
+            near += features @ self.features
+            entry += UNIT * ((len(self.features) + 8) * reach + 2.0 * largest)
+            largest += reach
+        k = near[:, :t]
+        size = lengths(k)
+        rounding = (t + 8) * UNIT * size
+        means = (k @ self.pull.single).astype(np.float64) + self.pull.constant
+        means_error = np.outer(entry, self.pull.totals) + np.outer(rounding, self.pull.sizes)
+        covariance = near[:, t:] * np.float32(self.total)
+        covariance -= k @ self.told.single
+        apart = self.total - self.told.constant
+        covariance += apart.astype(np.float32)
+        root = float(np.sqrt(doubt.sum()))
+        totals, sizes = self.told.norm(doubt, self.told.totals), self.told.norm(doubt, self.told.sizes)
+        covariance_error = entry * (self.total * root + totals) + 2.0 * rounding * sizes
+        covariance_error += 8.0 * UNIT * (
+            self.total * root * largest + self.told.norm(doubt, np.abs(apart))
+        )
+        prior = self.total * (kernel.diagonal(x) + 1.0)
+        least, most = self._gone(k, entry, size)
+        return QuickSeen(
+            shared,
+            shared_error,
+            means,
+            means_error,
+            covariance,
+            covariance_error,
+            prior - most,
+            prior - least,
+        )
+
+    def _gone(self, k: Array, entry: Floats, size: Floats) -> tuple[Floats, Floats]:
+        """(b,) what |Lᵀ(k + 1)|² is at least and at most."""
+        found, first, t = np.zeros(len(k)), 0, len(self.lift)
+        for start, band in self.bands:
+            part = k[:, start:] @ band
+            part += self.lift[first : first + band.shape[1]].astype(np.float32)
+            found += np.einsum("bc,bc->b", part, part)
+            first += band.shape[1]
+        root = np.sqrt(found)
+        error = entry * (np.sqrt(t) * self.stretch) + (t + 16) * UNIT * (size * self.root + root)
+        error += 4.0 * UNIT * float(np.linalg.norm(self.lift))
+        return np.clip(root - error, 0.0, None) ** 2, (root + error) ** 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuickSeen:
+    """Some candidates as one fit sees them, and how far that may be off."""
+
+    shared: Floats
+    """(b,) the sum of paths"""
+    shared_error: Floats
+    means: Floats
+    """(b, R)"""
+    means_error: Floats
+    covariance: Array
+    """(b, c) in float32, with the contenders; that of the means apart."""
+    covariance_error: Floats
+    """(b,) √Σ w δ² over the contenders"""
+    least: Floats
+    """(b,) their variance within the fit, at least"""
+    most: Floats
+    """(b,) and at most"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuickTradeoff:
+    """Bounds on a `PathTradeoff`: regrets no larger, gains and means no smaller."""
+
+    exact: "PathTradeoff"
+    fits: tuple[QuickFit, ...]
+    there: Floats
+    """(R, c) means of the contenders less those of the mixture, by their weights."""
+
+    @classmethod
+    def of(cls, exact: "PathTradeoff") -> "QuickTradeoff | None":
+        """None where sizes are not for float32."""
+        company: Company = exact.company
+        if not isinstance(exact.likelihood, Gaussian):
+            return None
+        parts = []
+        for place, (fit, there) in enumerate(zip(company.fits, company.seen, strict=True)):
+            features = company.features[place]
+            parts.append(QuickFit.of(fit, there, company.x, features, company.paths.get(place)))
+        for part in parts:
+            sizes = np.r_[part.total, part.root, part.pull.sizes.max(), part.longest]
+            if not (part.total > 1.0 / _RANGE and np.all(sizes < _RANGE)):
+                return None
+        weights = np.concatenate([fit.weights for fit in company.fits])
+        there = np.concatenate([one.means for one in company.seen], axis=1)
+        there = (there - (there @ weights)[:, None]) * weights
+        return cls(exact, tuple(parts), np.ascontiguousarray(there.T))
+
+    def __call__(self, block: Block) -> Tradeoff:
+        x, own = block.x, self.exact.contenders.own(block.items)
+        parts = [
+            self._chunk(np.asarray(x[rows], dtype=np.float64), own[rows])
+            for rows in slices(len(x))
+        ]
+        regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Tradeoff(regret, gain, mean)
+
+    def _chunk(self, x: Floats, own: Floats) -> tuple[Floats, Floats, Floats]:
+        exact, doubt = self.exact, self.exact.contenders.doubt
+        found = [part(x, doubt) for part in self.fits]
+        weights = np.concatenate([part.fit.weights for part in self.fits])
+        means = np.concatenate([one.means for one in found], axis=1)
+        error = np.concatenate([one.means_error for one in found], axis=1)
+        mean, mean_error = means @ weights, error @ weights
+        apart, error = np.abs(means - mean[:, None]), error + mean_error[:, None]
+        least = sum(one.least for one in found) + np.clip(apart - error, 0.0, None) ** 2 @ weights
+        most = sum(one.most for one in found) + (apart + error) ** 2 @ weights
+        least, most = np.clip(least, 0.0, None), np.clip(most, 0.0, None)
+        shared = np.asarray(sum(one.shared for one in found))
+        shared_error = np.asarray(sum(one.shared_error for one in found))
+        told = self._told(found, means - mean[:, None], error, shared, shared_error)
+        low, high = (LEVEL_DISCOUNT * (shared + by * shared_error) for by in (-1.0, 1.0))
+        low, high = least - high, most - low
+        largest = np.maximum(np.abs(low), np.abs(high))
+        smallest = np.where((low <= 0.0) & (high >= 0.0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+        told += own * np.where(own > 0.0, largest, smallest) ** 2
+        gain = told / exact.likelihood.label_variance(mean, least)
+        mean = mean + self.fits[0].fit.offset
+        size = float(np.hypot(exact.level, np.sqrt(exact.level_variance)))
+        mean = mean + mean_error + 1e-12 * (np.abs(mean) + size)
+        spread = exact.level_variance - 2.0 * (shared + shared_error) + least
+        regret = gaussian_shortfall(exact.level - mean, np.clip(spread, 0.0, None))
+        regret = settled(regret * (1.0 - _SPARE) - 1e-12 * size, size)
+        return regret, np.clip(gain, 0.0, None) * (1.0 + _SPARE), mean
+
+    def _told(
+        self,
+        found: list[QuickSeen],
+        apart: Floats,
+        error: Floats,
+        shared: Floats,
+        shared_error: Floats,
+    ) -> Floats:
+        """(b,) at most Σ w (C[x, x′] − β shared)²"""
+        doubt = self.exact.contenders.doubt
+        covariance = found[0].covariance
+        for one in found[1:]:
+            covariance += one.covariance
+        common = LEVEL_DISCOUNT * shared
+        covariance += apart.astype(np.float32) @ self.there.astype(np.float32)
+        covariance -= common.astype(np.float32)[:, None]
+        covariance *= covariance
+        root = np.sqrt((covariance @ doubt.astype(np.float32)).astype(np.float64))
+        spread = np.sqrt(self.there**2 @ doubt)
+        total = sum(one.covariance_error for one in found) * (1.0 + 1e-3)
+        total = total + (error + 32.0 * UNIT * np.abs(apart)) @ spread
+        total += np.sqrt(doubt.sum()) * (LEVEL_DISCOUNT * shared_error + 8.0 * UNIT * np.abs(common))
+        count = len(doubt) + 16 + 4 * len(found)
+        return np.asarray((root * (1.0 + count * UNIT) + total) ** 2)
