@@ -11,7 +11,6 @@ from serendip.core.data import Block
 from serendip.core.protocols import BlockFn, Draws
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 _VALUES = 2**18
 """Values computed at once: they stay in the cache."""
@@ -63,19 +62,27 @@ def scan_of(draws: Draws, block: Block) -> ScanFn:
     return plain_scan(draws, block)
 
 
-@runtime_checkable
-class SupportsQuick(Protocol[T_co]):
-    """A function of blocks, such as scores or a tradeoff, that can be bounded sooner than found."""
+class QuickFn(Protocol[T]):
+    """The best that the candidates of a block could be, found sooner than what they are.
 
-    def quick(self) -> "BlockFn[T_co] | None":
-        """The best that candidates could be: regrets and scores no larger, gains and means no less.
+    Regrets and scores are no larger; gains and means no smaller.
+    """
 
-        None where there is no such bound.
-        """
+    def __call__(self, block: Block, matters: Callable[[T], Array]) -> T:
+        """The bounds; `matters` says for whom, by bounds so far, closer ones would be of use."""
         ...
 
 
-def quick_of(function: BlockFn[T]) -> BlockFn[T] | None:
+@runtime_checkable
+class SupportsQuick(Protocol[T]):
+    """A function of blocks, such as scores or a tradeoff, that can be bounded sooner than found."""
+
+    def quick(self) -> QuickFn[T] | None:
+        """The bound, made ready for many blocks; None where there is none."""
+        ...
+
+
+def quick_of(function: BlockFn[T]) -> QuickFn[T] | None:
     """The best that candidates could be by a function, where that is found sooner."""
     return function.quick() if isinstance(function, SupportsQuick) else None
 

@@ -29,6 +29,7 @@ from serendip.core.reductions.scanning import ScanFn, plain_scan
 from serendip.models.draws import LinearDraws, LogisticDraws, distinct, equal_weights
 from serendip.models.ensemble.calibration import SLOPES, Calibration, Scale, Unseen, bounded
 from serendip.models.fitting import check_draws, check_one, check_seen, features, stacked
+from serendip.models.linear_forms import LinearTradeoff
 from serendip.models.lookahead import LinearLookahead, Outlook
 from serendip.models.wide import WIDE, Spanned, WideDraws, linear_draws
 
@@ -146,6 +147,24 @@ class Featured(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class EnsembleTradeoff:
+    """A tradeoff by features, which need not be computed for what none of them can pass."""
+
+    ensemble: Ensemble
+    inner: BlockFn[Tradeoff]
+
+    def __call__(self, block: Block) -> Tradeoff:
+        return self.inner(Block(block.items, self.ensemble(block.x)))
+
+    def rough(self) -> Tradeoff | None:
+        """g ≤ λ_max for linear draws, and no regret is negative."""
+        if not isinstance(self.inner, LinearTradeoff):
+            return None
+        gain = 1.001 * float(self.inner.sizes[-1])
+        return Tradeoff(np.zeros(1), np.array([gain]), np.full(1, np.inf))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class FeaturedRows:
     """Features of some candidates, some rows at a time: there may be very many."""
 
@@ -241,7 +260,7 @@ class EnsembleDraws:
     def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
         """As for draws of features; in closed form where these are linear."""
         features = replace(contenders, x=FeaturedRows(self.ensemble, contenders.x))
-        return Featured(self.ensemble, self.inner.tradeoff(features))
+        return EnsembleTradeoff(self.ensemble, self.inner.tradeoff(features))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ from serendip.core.data import (
 from serendip.core.laws import Law, gaussian_shortfall
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
-from serendip.core.reductions.scanning import ScanFn, plain_scan
+from serendip.core.reductions.scanning import QuickFn, ScanFn, plain_scan
 from serendip.models.condensed import Condensed
 from serendip.models.draws import distinct, grouped_summary
 from serendip.models.fitting import check_width, features
@@ -264,7 +264,7 @@ class PathTradeoff:
         regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Tradeoff(regret, gain, mean)
 
-    def quick(self) -> BlockFn[Tradeoff] | None:
+    def quick(self) -> QuickFn[Tradeoff] | None:
         """In float32, with bounds on what that takes from it."""
         return QuickTradeoff.of(self)
 

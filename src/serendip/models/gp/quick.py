@@ -10,12 +10,13 @@ product with a column a is off by |δk|₁-like terms e |a|₁ + (t + 8) u |k||a
 of k is off by (`single.py`); all bounds here are sums of such terms.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from serendip.core.arrays import Array, Floats
+from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import LEVEL_DISCOUNT, Block, Tradeoff, settled
 from serendip.core.laws import gaussian_shortfall
 from serendip.core.likelihood import Gaussian
@@ -160,7 +161,6 @@ class QuickFit:
             self.total * root * largest + self.told.norm(doubt, np.abs(apart))
         )
         prior = self.total * (kernel.diagonal(x) + 1.0)
-        least, most = self._gone(k, entry, size)
         return QuickSeen(
             shared,
             shared_error,
@@ -168,12 +168,15 @@ class QuickFit:
             means_error,
             covariance,
             covariance_error,
-            prior - most,
-            prior - least,
+            prior,
+            k,
+            entry,
+            size,
         )
 
-    def _gone(self, k: Array, entry: Floats, size: Floats) -> tuple[Floats, Floats]:
-        """(b,) what |Lᵀ(k + 1)|² is at least and at most."""
+    def variances(self, seen: "QuickSeen", some: Ints) -> tuple[Floats, Floats]:
+        """The variance of some of these within the fit, at least and at most."""
+        k, entry, size = seen.k[some], seen.entry[some], seen.size[some]
         found, first, t = np.zeros(len(k)), 0, len(self.lift)
         for start, band in self.bands:
             part = k[:, start:] @ band
@@ -183,7 +186,8 @@ class QuickFit:
         root = np.sqrt(found)
         error = entry * (np.sqrt(t) * self.stretch) + (t + 16) * UNIT * (size * self.root + root)
         error += 4.0 * UNIT * float(np.linalg.norm(self.lift))
-        return np.clip(root - error, 0.0, None) ** 2, (root + error) ** 2
+        least, most = np.clip(root - error, 0.0, None) ** 2, (root + error) ** 2
+        return seen.prior[some] - most, seen.prior[some] - least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,10 +204,14 @@ class QuickSeen:
     """(b, c) in float32, with the contenders; that of the means apart."""
     covariance_error: Floats
     """(b,) √Σ w δ² over the contenders"""
-    least: Floats
-    """(b,) their variance within the fit, at least"""
-    most: Floats
-    """(b,) and at most"""
+    prior: Floats
+    """(b,) their variance before any label"""
+    k: Array
+    """(b, t) k(x, X)"""
+    entry: Floats
+    """(b,) how far any of these may be off"""
+    size: Floats
+    """(b,) |k|"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,42 +242,46 @@ class QuickTradeoff:
         there = (there - (there @ weights)[:, None]) * weights
         return cls(exact, tuple(parts), np.ascontiguousarray(there.T))
 
-    def __call__(self, block: Block) -> Tradeoff:
+    def __call__(self, block: Block, matters: Callable[[Tradeoff], Array]) -> Tradeoff:
         x, own = block.x, self.exact.contenders.own(block.items)
         parts = [
-            self._chunk(np.asarray(x[rows], dtype=np.float64), own[rows])
+            self._chunk(np.asarray(x[rows], dtype=np.float64), own[rows], matters)
             for rows in slices(len(x))
         ]
         regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Tradeoff(regret, gain, mean)
 
-    def _chunk(self, x: Floats, own: Floats) -> tuple[Floats, Floats, Floats]:
+    def _chunk(
+        self, x: Floats, own: Floats, matters: Callable[[Tradeoff], Array]
+    ) -> tuple[Floats, Floats, Floats]:
+        """First as if variances could be anything up to the prior's; they cost as much again."""
         exact, doubt = self.exact, self.exact.contenders.doubt
         found = [part(x, doubt) for part in self.fits]
         weights = np.concatenate([part.fit.weights for part in self.fits])
         means = np.concatenate([one.means for one in found], axis=1)
         error = np.concatenate([one.means_error for one in found], axis=1)
         mean, mean_error = means @ weights, error @ weights
-        apart, error = np.abs(means - mean[:, None]), error + mean_error[:, None]
-        least = sum(one.least for one in found) + np.clip(apart - error, 0.0, None) ** 2 @ weights
-        most = sum(one.most for one in found) + (apart + error) ** 2 @ weights
-        least, most = np.clip(least, 0.0, None), np.clip(most, 0.0, None)
+        apart, error = means - mean[:, None], error + mean_error[:, None]
         shared = np.asarray(sum(one.shared for one in found))
         shared_error = np.asarray(sum(one.shared_error for one in found))
-        told = self._told(found, means - mean[:, None], error, shared, shared_error)
-        low, high = (LEVEL_DISCOUNT * (shared + by * shared_error) for by in (-1.0, 1.0))
-        low, high = least - high, most - low
-        largest = np.maximum(np.abs(low), np.abs(high))
-        smallest = np.where((low <= 0.0) & (high >= 0.0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-        told += own * np.where(own > 0.0, largest, smallest) ** 2
-        gain = told / exact.likelihood.label_variance(mean, least)
-        mean = mean + self.fits[0].fit.offset
+        told = self._told(found, apart, error, shared, shared_error)
+        apart = np.abs(apart)
+        least = np.clip(apart - error, 0.0, None) ** 2 @ weights
+        between = (apart + error) ** 2 @ weights
+        most = between + np.asarray(sum(one.prior for one in found))
         size = float(np.hypot(exact.level, np.sqrt(exact.level_variance)))
+        mean = mean + self.fits[0].fit.offset
         mean = mean + mean_error + 1e-12 * (np.abs(mean) + size)
-        spread = exact.level_variance - 2.0 * (shared + shared_error) + least
-        regret = gaussian_shortfall(exact.level - mean, np.clip(spread, 0.0, None))
-        regret = settled(regret * (1.0 - _SPARE) - 1e-12 * size, size)
-        return regret, np.clip(gain, 0.0, None) * (1.0 + _SPARE), mean
+        about = _About(mean, told, shared, shared_error, own)
+        regret, gain = about.bounds(exact, least, most)
+        some = np.flatnonzero(matters(Tradeoff(regret, gain, mean)))
+        if len(some):
+            least, most = least[some], between[some]
+            for part, one in zip(self.fits, found, strict=True):
+                low, high = part.variances(one, some)
+                least, most = least + low, most + high
+            regret[some], gain[some] = about.of(some).bounds(exact, least, most)
+        return regret, gain, mean
 
     def _told(
         self,
@@ -295,3 +307,48 @@ class QuickTradeoff:
         total += np.sqrt(doubt.sum()) * (LEVEL_DISCOUNT * shared_error + 8.0 * UNIT * np.abs(common))
         count = len(doubt) + 16 + 4 * len(found)
         return np.asarray((root * (1.0 + count * UNIT) + total) ** 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _About:
+    """What is known of some candidates but for their variance."""
+
+    mean: Floats
+    """(b,) at most"""
+    told: Floats
+    """(b,) at most"""
+    shared: Floats
+    """(b,)"""
+    shared_error: Floats
+    own: Floats
+    """(b,) surplus of doubt"""
+
+    def of(self, some: Ints) -> "_About":
+        """Some of them."""
+        return _About(
+            self.mean[some],
+            self.told[some],
+            self.shared[some],
+            self.shared_error[some],
+            self.own[some],
+        )
+
+    def bounds(
+        self, exact: "PathTradeoff", least: Floats, most: Floats
+    ) -> tuple[Floats, Floats]:
+        """The least shortfall and the largest gain, given bounds of the variance."""
+        least, most = np.clip(least, 0.0, None), np.clip(most, 0.0, None)
+        low, high = (
+            LEVEL_DISCOUNT * (self.shared + sign * self.shared_error) for sign in (-1.0, 1.0)
+        )
+        low, high = least - high, most - low
+        smaller, larger = np.sort(np.abs([low, high]), axis=0)
+        inside = (low <= 0.0) & (high >= 0.0)
+        apart = np.where(self.own > 0.0, larger, np.where(inside, 0.0, smaller))
+        told = self.told + self.own * apart**2
+        gain = told / exact.likelihood.label_variance(self.mean, least)
+        size = float(np.hypot(exact.level, np.sqrt(exact.level_variance)))
+        spread = exact.level_variance - 2.0 * (self.shared + self.shared_error) + least
+        regret = gaussian_shortfall(exact.level - self.mean, np.clip(spread, 0.0, None))
+        regret = settled(regret * (1.0 - _SPARE) - 1e-12 * size, size)
+        return regret, np.clip(gain, 0.0, None) * (1.0 + _SPARE)
