@@ -13,7 +13,8 @@ from serendip.campaigns.log.state import State
 from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
 from serendip.core.text import checked_text
-from serendip.problems.folders.manifest import MANIFEST
+from serendip.models.registry import OnDisk
+from serendip.problems.folders.manifest import MANIFEST, read_manifest
 from serendip.tables import CURRENT, read_table
 from serendip.tables.frames import data_frame
 
@@ -95,6 +96,14 @@ def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Can
     names = (settings.id, *settings.name_columns)
     frame = read_table(path, rules, names=names, labels=(settings.label,))
     return TableCandidates.of(frame, settings.id, rules=rules)
+
+
+def on_disk(pool: FileRef, folder: Path) -> OnDisk | None:
+    """What a pool on disk says of itself; None of a table, and of what is not there."""
+    if not any(path.is_dir() for path in (folder / pool.near, Path(pool.path))):
+        return None
+    path = located(pool, folder)
+    return None if path is None else read_manifest(path).on_disk
 
 
 def keep_snapshot(frame: "pd.DataFrame", pool: FileRef, folder: Path) -> FileRef:

@@ -98,8 +98,13 @@ def _ahead(campaign: "Campaign") -> dict[str, object]:
 
 def _print_now(campaign: "Campaign", found: dict[str, object]) -> None:
     """What needs no model, before one is fitted."""
+    from serendip.campaigns.pool_file import on_disk
+    from serendip.models.registry import model_note
+
     state = campaign.state
     typer.echo(f"{campaign.name}: {found['candidates']} candidates in {found['pool']}")
+    pool = on_disk(state.pool, campaign.store.folder)
+    typer.echo(model_note(campaign.settings.model, pool))
     typer.echo(
         f"Experiments: {state.spent} of {state.budget} spent ({found['measured']} measured, "
         f"{found['failed']} failed), {found['pending']} pending, {found['excluded']} excluded, "

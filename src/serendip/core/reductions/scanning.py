@@ -11,6 +11,7 @@ from serendip.core.data import Block
 from serendip.core.protocols import BlockFn, Draws
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _VALUES = 2**18
 """Values computed at once: they stay in the cache."""
@@ -74,10 +75,10 @@ class QuickFn(Protocol[T]):
 
 
 @runtime_checkable
-class SupportsQuick(Protocol[T]):
+class SupportsQuick(Protocol[T_co]):
     """A function of blocks, such as scores or a tradeoff, that can be bounded sooner than found."""
 
-    def quick(self) -> QuickFn[T] | None:
+    def quick(self) -> "QuickFn[T_co] | None":
         """The bound, made ready for many blocks; None where there is none."""
         ...
 

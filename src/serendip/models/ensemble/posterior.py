@@ -157,7 +157,7 @@ class EnsembleTradeoff:
         return self.inner(Block(block.items, self.ensemble(block.x)))
 
     def rough(self) -> Tradeoff | None:
-        """g ≤ λ_max for linear draws, and no regret is negative."""
+        """G ≤ λ_max for linear draws, and no regret is negative."""
         if not isinstance(self.inner, LinearTradeoff):
             return None
         gain = 1.001 * float(self.inner.sizes[-1])

@@ -119,7 +119,7 @@ class Waves:
         density = stdtrit(2.0 * self.smoothness, levels) if rough else ndtri(levels)
         angle = x[:, self.columns, None] * (density / self.lengthscale)
         shares = np.tile(np.sqrt(0.5 * masses / len(self.columns)), len(self.columns))
-        return _waves(angle.reshape(len(x), len(shares)), shares)
+        return np.asarray(_waves(angle.reshape(len(x), len(shares)), shares))
 
     def diagonal(self, x: Floats) -> Floats:
         """(b,) ones."""
@@ -294,7 +294,7 @@ class WaveSketch:
     """(d, F)"""
 
     def __call__(self, x: Floats) -> Floats:
-        return self.written(x, None)
+        return np.asarray(self.written(x, None))
 
     def written(self, x: Floats, out: Array | None) -> Array:
         """The same, in place and in the precision of what is given."""

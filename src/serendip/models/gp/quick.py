@@ -12,6 +12,7 @@ of k is off by (`single.py`); all bounds here are sums of such terms.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ from serendip.core.data import LEVEL_DISCOUNT, Block, Tradeoff, settled
 from serendip.core.laws import gaussian_shortfall
 from serendip.core.likelihood import Gaussian
 from serendip.models.gp.process import Fit, Seen, slices
-from serendip.models.gp.single import UNIT, Others, SinglePath, lengths
+from serendip.models.gp.single import RANGE, UNIT, Others, SinglePath, lengths, single
 
 if TYPE_CHECKING:
     from serendip.models.gp.paths import Company, Path, PathTradeoff
@@ -31,9 +32,6 @@ _BANDS = 5
 
 _SPARE = 1e-6
 """What bounds give away beyond rounding in float32: far more than rounding in float64 takes."""
-
-_RANGE = 2.0**60
-"""Sizes beyond this, or below its reciprocal, are not for float32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +50,7 @@ class Columns:
     @classmethod
     def of(cls, a: Floats) -> "Columns":
         """Of (t, c)."""
-        return cls(
-            a.astype(np.float32), a.sum(axis=0), np.abs(a).sum(axis=0), np.linalg.norm(a, axis=0)
-        )
+        return cls(single(a), a.sum(axis=0), np.abs(a).sum(axis=0), np.linalg.norm(a, axis=0))
 
     def norm(self, weights: Floats, values: Floats) -> float:
         """√Σ w a²"""
@@ -92,7 +88,9 @@ class QuickFit:
     """At least |L| as a long vector."""
 
     @classmethod
-    def of(cls, fit: Fit, there: Seen, x: Floats, features: Floats, path: "Path | None") -> "QuickFit":
+    def of(
+        cls, fit: Fit, there: Seen, x: Floats, features: Floats, path: "Path | None"
+    ) -> "QuickFit":
         """With these contenders and their features below those of X."""
         scale = fit.weights * fit.scales
         kept = scale @ (1.0 / (fit.sizes + fit.noise[:, None]))
@@ -105,21 +103,20 @@ class QuickFit:
         triangular = bool(np.all(np.triu(factor, 1) == 0.0))
         bands = tuple(
             (start if triangular else 0, factor[start if triangular else 0 :, start:stop])
-            for start, stop in zip(cuts, cuts[1:], strict=False)
+            for start, stop in pairwise(cuts)
         )
         others = Others.of((fit.kernel,), np.concatenate([fit.x, x]))
-        single = None if path is None else SinglePath.of(path, others)
         return cls(
             fit=fit,
             others=others,
-            features=np.ascontiguousarray(features.T, dtype=np.float32),
+            features=single(np.ascontiguousarray(features.T)),
             longest=float(lengths(features).max(initial=0.0)),
-            path=single,
+            path=None if path is None else SinglePath.of(path, others),
             level=0.0 if path is None else float(path.level[0]),
             total=float(scale.sum()),
             pull=Columns.of(fit.pull.T),
             told=Columns.of((fit.basis * kept) @ there.turned.T),
-            bands=tuple((start, band.astype(np.float32)) for start, band in bands),
+            bands=tuple((start, single(band)) for start, band in bands),
             lift=factor.sum(axis=0),
             stretch=1.001 * float(np.sqrt(kept.max(initial=0.0))),
             root=1.001 * float(np.linalg.norm(factor)),
@@ -155,10 +152,13 @@ class QuickFit:
         apart = self.total - self.told.constant
         covariance += apart.astype(np.float32)
         root = float(np.sqrt(doubt.sum()))
-        totals, sizes = self.told.norm(doubt, self.told.totals), self.told.norm(doubt, self.told.sizes)
+        totals, sizes = (
+            self.told.norm(doubt, self.told.totals),
+            self.told.norm(doubt, self.told.sizes),
+        )
         covariance_error = entry * (self.total * root + totals) + 2.0 * rounding * sizes
-        covariance_error += 8.0 * UNIT * (
-            self.total * root * largest + self.told.norm(doubt, np.abs(apart))
+        covariance_error += (
+            8.0 * UNIT * (self.total * root * largest + self.told.norm(doubt, np.abs(apart)))
         )
         prior = self.total * (kernel.diagonal(x) + 1.0)
         return QuickSeen(
@@ -230,12 +230,14 @@ class QuickTradeoff:
         if not isinstance(exact.likelihood, Gaussian):
             return None
         parts = []
-        for place, (fit, there) in enumerate(zip(company.fits, company.seen, strict=True)):
+        for place, (fit, seen) in enumerate(zip(company.fits, company.seen, strict=True)):
             features = company.features[place]
-            parts.append(QuickFit.of(fit, there, company.x, features, company.paths.get(place)))
+            parts.append(QuickFit.of(fit, seen, company.x, features, company.paths.get(place)))
         for part in parts:
-            sizes = np.r_[part.total, part.root, part.pull.sizes.max(), part.longest]
-            if not (part.total > 1.0 / _RANGE and np.all(sizes < _RANGE)):
+            sizes = np.r_[part.total, part.root, part.pull.sizes, part.told.sizes, part.longest]
+            if part.path is not None:
+                sizes = np.r_[sizes, part.path.sizes]
+            if not (part.total > 1.0 / RANGE and np.all(sizes < RANGE)):
                 return None
         weights = np.concatenate([fit.weights for fit in company.fits])
         there = np.concatenate([one.means for one in company.seen], axis=1)
@@ -304,7 +306,9 @@ class QuickTradeoff:
         spread = np.sqrt(self.there**2 @ doubt)
         total = sum(one.covariance_error for one in found) * (1.0 + 1e-3)
         total = total + (error + 32.0 * UNIT * np.abs(apart)) @ spread
-        total += np.sqrt(doubt.sum()) * (LEVEL_DISCOUNT * shared_error + 8.0 * UNIT * np.abs(common))
+        total += np.sqrt(doubt.sum()) * (
+            LEVEL_DISCOUNT * shared_error + 8.0 * UNIT * np.abs(common)
+        )
         count = len(doubt) + 16 + 4 * len(found)
         return np.asarray((root * (1.0 + count * UNIT) + total) ** 2)
 
@@ -333,9 +337,7 @@ class _About:
             self.own[some],
         )
 
-    def bounds(
-        self, exact: "PathTradeoff", least: Floats, most: Floats
-    ) -> tuple[Floats, Floats]:
+    def bounds(self, exact: "PathTradeoff", least: Floats, most: Floats) -> tuple[Floats, Floats]:
         """The least shortfall and the largest gain, given bounds of the variance."""
         least, most = np.clip(least, 0.0, None), np.clip(most, 0.0, None)
         low, high = (

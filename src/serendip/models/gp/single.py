@@ -27,7 +27,7 @@ _ENTRY = 16.0 * UNIT
 _FINE = 2.0**-50
 """Rounding of a product in float64, over the number of its terms."""
 
-_RANGE = 2.0**60
+RANGE = 2.0**60
 """Sizes beyond this, or below its reciprocal, are not for float32."""
 
 _LEVEL = 64.0
@@ -38,7 +38,13 @@ _Key = tuple[int, Columns, Relevance]
 
 def lengths(rows: Array) -> Floats:
     """(b,) at least the length of each row."""
-    return np.sqrt(np.einsum("bf,bf->b", rows, rows), dtype=np.float64) * 1.001
+    return np.asarray(np.sqrt(np.einsum("bf,bf->b", rows, rows), dtype=np.float64) * 1.001)
+
+
+def single(a: Floats) -> Array:
+    """In float32; infinite where that is too large, which the sizes beside it tell."""
+    with np.errstate(over="ignore"):
+        return a.astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +136,7 @@ class SinglePath:
             spread += np.abs(part).sum(axis=0) * (2.0 / len(part)) ** 0.5
         pull = np.abs(path.pull).sum(axis=0)
         sizes = np.sqrt(np.einsum("fm,fm->m", weights, weights)) * 1.001
-        return cls(path, others, weights.astype(np.float32), sizes, spread, pull)
+        return cls(path, others, single(weights), sizes, spread, pull)
 
     def features(self, x: Floats, near: Array) -> Array:
         """(b, F) in float32, given k(x, X)."""
@@ -181,7 +187,7 @@ class PathScan:
             parts.append(SinglePath.of(path, others[id(path.x)]))
         sizes = np.concatenate([part.sizes for part in parts])
         largest = max(float(sizes.max()), float(np.abs(level).max()))
-        if not (sizes.min() > 1.0 / _RANGE and largest < _RANGE):
+        if not (sizes.min() > 1.0 / RANGE and largest < RANGE):
             return None
         wide = bool(np.abs(level).max() > _LEVEL * sizes.min())
         return cls(x, tuple(parts), level, steps, wide)
