@@ -63,13 +63,13 @@ def scan_of(draws: Draws, block: Block) -> ScanFn:
     return plain_scan(draws, block)
 
 
-class QuickFn(Protocol[T]):
+class QuickFn(Protocol[T_co]):
     """The best that the candidates of a block could be, found sooner than what they are.
 
     Regrets and scores are no larger; gains and means no smaller.
     """
 
-    def __call__(self, block: Block, matters: Callable[[T], Array]) -> T:
+    def __call__(self, block: Block, matters: Callable[[T_co], Array]) -> T_co:
         """The bounds; `matters` says for whom, by bounds so far, closer ones would be of use."""
         ...
 

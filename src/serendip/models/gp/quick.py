@@ -52,9 +52,10 @@ class Columns:
         """Of (t, c)."""
         return cls(single(a), a.sum(axis=0), np.abs(a).sum(axis=0), np.linalg.norm(a, axis=0))
 
-    def norm(self, weights: Floats, values: Floats) -> float:
-        """√Σ w a²"""
-        return float(np.sqrt(weights @ values**2))
+
+def doubt_norm(doubt: Floats, values: Floats) -> float:
+    """√Σ w a²"""
+    return float(np.sqrt(doubt @ values**2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,14 +153,9 @@ class QuickFit:
         apart = self.total - self.told.constant
         covariance += apart.astype(np.float32)
         root = float(np.sqrt(doubt.sum()))
-        totals, sizes = (
-            self.told.norm(doubt, self.told.totals),
-            self.told.norm(doubt, self.told.sizes),
-        )
+        totals, sizes = (doubt_norm(doubt, one) for one in (self.told.totals, self.told.sizes))
         covariance_error = entry * (self.total * root + totals) + 2.0 * rounding * sizes
-        covariance_error += (
-            8.0 * UNIT * (self.total * root * largest + self.told.norm(doubt, np.abs(apart)))
-        )
+        covariance_error += 8.0 * UNIT * (self.total * root * largest + doubt_norm(doubt, apart))
         prior = self.total * (kernel.diagonal(x) + 1.0)
         return QuickSeen(
             shared,
@@ -329,13 +325,8 @@ class _About:
 
     def of(self, some: Ints) -> "_About":
         """Some of them."""
-        return _About(
-            self.mean[some],
-            self.told[some],
-            self.shared[some],
-            self.shared_error[some],
-            self.own[some],
-        )
+        columns = (self.mean, self.told, self.shared, self.shared_error, self.own)
+        return _About(*(column[some] for column in columns))
 
     def bounds(self, exact: "PathTradeoff", least: Floats, most: Floats) -> tuple[Floats, Floats]:
         """The least shortfall and the largest gain, given bounds of the variance."""

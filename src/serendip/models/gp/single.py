@@ -41,10 +41,10 @@ def lengths(rows: Array) -> Floats:
     return np.asarray(np.sqrt(np.einsum("bf,bf->b", rows, rows), dtype=np.float64) * 1.001)
 
 
-def single(a: Floats) -> Array:
+def single(a: Array) -> Array:
     """In float32; infinite where that is too large, which the sizes beside it tell."""
     with np.errstate(over="ignore"):
-        return a.astype(np.float32)
+        return np.asarray(a, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
