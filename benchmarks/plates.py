@@ -210,10 +210,11 @@ def large(n=1_000_000, d=32, labels=500):
     y = np.tanh(x[:labels] @ theta) + 0.1 * rng.standard_normal(labels)
     seen = [Observation(i, x[i : i + 1], y[i : i + 1]) for i in range(labels)]
     pool, bare = DensePool(x, removed=np.arange(labels)), []
+    theta = rng.standard_normal((300, d))
     for _ in range(RUNS):
-        begun = perf_counter()
-        bare_product(x, rng.standard_normal((300, d)))
-        bare.append(perf_counter() - begun)
+        begun = perf_counter(), process_time()
+        bare_product(x, theta)
+        bare.append((perf_counter() - begun[0], process_time() - begun[1]))
     before = held("VmRSS")
     forget_peak()
     begun, processor = perf_counter(), process_time()
@@ -222,17 +223,17 @@ def large(n=1_000_000, d=32, labels=500):
         posterior = model.posterior(seen, stream(0, "fit"))
     suggest(posterior, pool, BudgetIDS(), REMAINING, lambda place: stream(0, "ask", place), PLATE)
     taken, processor = perf_counter() - begun, process_time() - processor
-    ratio, memory = taken / min(bare), (held("VmHWM") - before) / 1e6
-    size = f"{PLATE} of {n:,} × {d}, {labels} labels"
-    found = {
-        f"{size}: over bare products": {"value": round(ratio, 1), "bar": 200, "ok": ratio <= 200},
-        f"{size}: MB beyond the pool": {"value": round(memory), "bar": 1000, "ok": memory <= 1000},
+    memory, size = (held("VmHWM") - before) / 1e6, f"{PLATE} of {n:,} × {d}, {labels} labels"
+    found = {f"{size}: MB beyond the pool": (round(memory), 1000)}
+    for place, (clock, spent) in enumerate((("wall", taken), ("processor", processor))):
+        ratio = spent / min(one[place] for one in bare)
+        found[f"{size}: over bare products, {clock} time"] = round(ratio, 1), 200
+    told = {
+        key: {"value": value, "bar": bar, "ok": value <= bar} for key, (value, bar) in found.items()
     }
-    print(json.dumps(found, indent=1))
-    print(
-        f"{taken:.1f} s, {processor:.1f} s of processors, a product {min(bare):.3f} s",
-        file=sys.stderr,
-    )
+    print(json.dumps(told, indent=1, ensure_ascii=False))
+    least = " and ".join(f"{min(times):.3f}" for times in zip(*bare, strict=True))
+    print(f"{taken:.1f} s, {processor:.1f} of all processors; a product {least}", file=sys.stderr)
 
 
 def main():
