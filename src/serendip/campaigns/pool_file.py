@@ -13,7 +13,7 @@ from serendip.campaigns.log.state import State
 from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
 from serendip.core.text import checked_text
-from serendip.models.registry import OnDisk
+from serendip.models.registry import model_note
 from serendip.problems.folders.manifest import MANIFEST, read_manifest
 from serendip.tables import CURRENT, read_table
 from serendip.tables.frames import data_frame
@@ -98,12 +98,12 @@ def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Can
     return TableCandidates.of(frame, settings.id, rules=rules)
 
 
-def on_disk(pool: FileRef, folder: Path) -> OnDisk | None:
-    """What a pool on disk says of itself; None of a table, and of what is not there."""
+def model_on_disk(model: str, pool: FileRef, folder: Path) -> str:
+    """Which model it is and why, on a pool on disk; empty for a table, and for what is gone."""
     if not any(path.is_dir() for path in (folder / pool.near, Path(pool.path))):
-        return None
+        return ""
     path = located(pool, folder)
-    return None if path is None else read_manifest(path).on_disk
+    return "" if path is None else model_note(model, read_manifest(path).on_disk)
 
 
 def keep_snapshot(frame: "pd.DataFrame", pool: FileRef, folder: Path) -> FileRef:

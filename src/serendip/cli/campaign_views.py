@@ -98,13 +98,12 @@ def _ahead(campaign: "Campaign") -> dict[str, object]:
 
 def _print_now(campaign: "Campaign", found: dict[str, object]) -> None:
     """What needs no model, before one is fitted."""
-    from serendip.campaigns.pool_file import on_disk
-    from serendip.models.registry import model_note
+    from serendip.campaigns.pool_file import model_on_disk
 
     state = campaign.state
     typer.echo(f"{campaign.name}: {found['candidates']} candidates in {found['pool']}")
-    pool = on_disk(state.pool, campaign.store.folder)
-    typer.echo(model_note(campaign.settings.model, pool))
+    if said := model_on_disk(campaign.settings.model, state.pool, campaign.store.folder):
+        typer.echo(said)
     typer.echo(
         f"Experiments: {state.spent} of {state.budget} spent ({found['measured']} measured, "
         f"{found['failed']} failed), {found['pending']} pending, {found['excluded']} excluded, "

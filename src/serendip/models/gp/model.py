@@ -29,9 +29,11 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import equal_weights
 from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, features
+from serendip.models.gp.company import Company
 from serendip.models.gp.kernel_terms import Levels
 from serendip.models.gp.kernels import Group, Kernel, default_kernels, single_columns
-from serendip.models.gp.paths import Company, Path, PathDraws
+from serendip.models.gp.path import Path
+from serendip.models.gp.paths import PathDraws
 from serendip.models.gp.process import Fit, Grid, mixture_moments
 from serendip.models.gp.relevance import Scale, learnt_kernels
 from serendip.models.label_scale import label_scale

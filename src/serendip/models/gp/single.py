@@ -7,16 +7,13 @@ in whatever order it is summed, and what is rounded to float32 by u, with u = 2�
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from serendip.core.arrays import Array, Floats
 from serendip.models.gp.kernel_terms import Columns, Radial, Relevance, WaveSketch, chosen, norms
 from serendip.models.gp.kernels import Kernel
-
-if TYPE_CHECKING:
-    from serendip.models.gp.paths import Path, PathDraws
+from serendip.models.gp.path import Path
 
 UNIT = 2.0**-24
 """u"""
@@ -114,7 +111,7 @@ class Others:
 class SinglePath:
     """f_i(x) − level_i of a path, by one product."""
 
-    path: "Path"
+    path: Path
     others: Others
     weights: Array
     """(F, m) of all features, float32."""
@@ -126,7 +123,7 @@ class SinglePath:
     """(m,) Σ |u|"""
 
     @classmethod
-    def of(cls, path: "Path", others: Others) -> "SinglePath":
+    def of(cls, path: Path, others: Others) -> "SinglePath":
         """Of this path, where its X are the others."""
         parts = (path.exact, *path.random, path.pull) if path.sketches else (path.exact,)
         weights = np.concatenate(parts)
@@ -174,15 +171,15 @@ class PathScan:
     """Whether the level is too large for float32."""
 
     @classmethod
-    def of(cls, draws: "PathDraws", x: Array) -> "PathScan | None":
+    def of(cls, paths: Sequence[Path], steps: Floats, x: Array) -> "PathScan | None":
         """None where sizes are not for float32."""
-        level, steps = np.empty(len(draws.weights)), draws.steps
+        level = np.empty(len(steps))
         others: dict[int, Others] = {}
         parts = []
-        for path in draws.paths:
+        for path in paths:
             level[path.draws] = path.level
             if id(path.x) not in others:
-                kernels = [one.kernel for one in draws.paths if one.x is path.x]
+                kernels = [one.kernel for one in paths if one.x is path.x]
                 others[id(path.x)] = Others.of(kernels, path.x)
             parts.append(SinglePath.of(path, others[id(path.x)]))
         sizes = np.concatenate([part.sizes for part in parts])
