@@ -3,6 +3,7 @@
     python benchmarks/plates.py [--before SRC]             times, with their bars, as JSON
     python benchmarks/plates.py --quality OUT.jsonl        plays batches of 24; hours on few cores
     python benchmarks/plates.py --compare NEW.jsonl [OLD.jsonl]
+    python benchmarks/plates.py --large                   a plate of a million, on all cores
 
 Times are of one process with one BLAS thread, fit included, the least of three; `--before` names
 the sources of an earlier commit, whose single pick is timed in a process of its own. Beside a
@@ -221,8 +222,55 @@ def times(options):
     print(json.dumps(found, indent=1))
 
 
+def large(n=1_000_000, d=32, labels=500):
+    """A plate over bare products on all cores, and the memory it takes beyond the pool."""
+    import numpy as np
+
+    from scale import bare_product, forget_peak, held
+    from serendip.core.data import Observation
+    from serendip.core.rng import stream
+    from serendip.core.threads import one_blas_thread
+    from serendip.models.gp.kernels import single_columns
+    from serendip.models.table_models import Features, auto_model
+    from serendip.policies.budget_ids import BudgetIDS
+    from serendip.pools.dense import DensePool
+    from serendip.simulate.loop import suggest
+
+    rng = stream(0, "plates", n)
+    x = rng.standard_normal((n, d), dtype=np.float32)
+    theta = rng.standard_normal(d)
+    y = np.tanh(x[:labels] @ theta) + 0.1 * rng.standard_normal(labels)
+    seen = [Observation(i, x[i : i + 1], y[i : i + 1]) for i in range(labels)]
+    pool, bare = DensePool(x, removed=np.arange(labels)), []
+    theta = rng.standard_normal((300, d))
+    for _ in range(RUNS):
+        begun = perf_counter(), process_time()
+        bare_product(x, theta)
+        bare.append((perf_counter() - begun[0], process_time() - begun[1]))
+    before = held("VmRSS")
+    forget_peak()
+    begun, processor = perf_counter(), process_time()
+    with one_blas_thread():
+        model = auto_model(Features(d, single_columns(d)))
+        posterior = model.posterior(seen, stream(0, "fit"))
+    suggest(posterior, pool, BudgetIDS(), REMAINING, lambda place: stream(0, "ask", place), PLATE)
+    taken, processor = perf_counter() - begun, process_time() - processor
+    memory, size = (held("VmHWM") - before) / 1e6, f"{PLATE} of {n:,} × {d}, {labels} labels"
+    found = {f"{size}: MB beyond the pool": (round(memory), 1000)}
+    for place, (clock, spent) in enumerate((("wall", taken), ("processor", processor))):
+        ratio = spent / min(one[place] for one in bare)
+        found[f"{size}: over bare products, {clock} time"] = round(ratio, 1), 200
+    told = {
+        key: {"value": value, "bar": bar, "ok": value <= bar} for key, (value, bar) in found.items()
+    }
+    print(json.dumps(told, indent=1, ensure_ascii=False))
+    least = " and ".join(f"{min(times):.3f}" for times in zip(*bare, strict=True))
+    print(f"{taken:.1f} s, {processor:.1f} of all processors; a product {least}", file=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--large", action="store_true", help="a plate of a million candidates")
     parser.add_argument("--before", type=Path, help="sources of an earlier commit")
     parser.add_argument("--quality", type=Path, help="the file of runs to add to")
     parser.add_argument("--compare", type=Path, nargs="+", help="one file or two")
@@ -236,6 +284,8 @@ def main():
         print(json.dumps(verdicts(kept(new), kept(old)), indent=1))
     elif options.quality:
         quality(options)
+    elif options.large:
+        large()
     else:
         times(options)
 

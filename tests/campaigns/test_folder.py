@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from campaigns import screens
 from serendip.campaigns.campaign import Campaign
 from serendip.campaigns.errors import PoolChanged
 from serendip.core.errors import DamagedPool, InvalidInput
+from serendip.models import registry
+from serendip.models.linear.model import LinearModel
 from serendip.problems.folders.importing import TableOptions, import_tables
 from serendip.problems.folders.names import StoredNames
 from serendip.problems.folders.products import make_product
@@ -51,6 +54,44 @@ def test_proposals_equal_those_on_the_table(truth, model):
     np.testing.assert_allclose(futures[0].expected_total, futures[1].expected_total, rtol=1e-6)
     assert "<h1>disk</h1>" in disk.report()
     assert disk.status().candidates == 60
+
+
+def test_auto_is_what_fits_a_folder_and_beyond_what_it_is_made_for_linear(truth, monkeypatch):
+    unnamed = screens.settings(pool="disk", id=None)
+    assert "candidates" in screens.serendip("init", *options({**unnamed, "name": "small"}))[1]
+    small = Campaign.open("small")
+    assert small.state.created.settings["model"] == "auto"
+    said = screens.serendip("status", "small", "--no-forecast")[1]
+    assert "Model auto: made for pools of up to 10,000,000 candidates." in said
+    why = "Model linear: a pool of 60 candidates is more than auto is made for (50)."
+    with monkeypatch.context() as patched:
+        patched.setitem(registry.MODELS, "auto", replace(registry.MODELS["auto"], largest=50))
+        assert f"Note: {why}" in screens.serendip("init", *options({**unnamed, "name": "large"}))[1]
+        assert why in screens.serendip("status", "large", "--no-forecast")[1]
+    large = Campaign.open("large")  # what a log says stays, whatever would fit now
+    assert large.settings.model == large.state.created.settings["model"] == "linear"
+    assert isinstance(large.problem.model, LinearModel)
+    assert "Model linear.\n" in screens.serendip("status", "large", "--no-forecast")[1]
+
+
+def options(settings):
+    named = {word: value for word, value in settings.items() if word != "name" and value}
+    return settings["name"], *(
+        part for word, value in named.items() for part in (f"--{word}", value)
+    )
+
+
+def test_what_fits_a_pool_on_disk():
+    def fits(**folder):
+        return registry.usual_model(None, None, None, folder=registry.OnDisk(**folder))
+
+    assert [fits(n=n) for n in (10, 10_000_000, 10_000_001)] == ["auto", "auto", "linear"]
+    assert fits(n=10, bits=True) == "linear"
+    many = registry.OnDisk(30_000_000)
+    assert registry.model_note("linear", many) == (
+        "Model linear: a pool of 30,000,000 candidates is more than auto is made for (10,000,000)."
+    )
+    assert registry.model_note("gp", many) == "Model gp."
 
 
 def test_predictions_of_the_best(truth):

@@ -14,7 +14,8 @@ from serendip.campaigns.spec import Settings
 from serendip.core.errors import InvalidInput
 from serendip.core.progress import report
 from serendip.core.text import checked_text
-from serendip.problems.folders.manifest import MANIFEST
+from serendip.models.registry import model_note
+from serendip.problems.folders.manifest import MANIFEST, read_manifest
 from serendip.tables import CURRENT, read_table
 from serendip.tables.frames import data_frame
 
@@ -101,6 +102,14 @@ def read_candidates(path: Path, settings: Settings, rules: int = CURRENT) -> Can
     names = (settings.id, *settings.name_columns)
     frame = read_table(path, rules, names=names, labels=(settings.label,))
     return TableCandidates.of(frame, settings.id, rules=rules)
+
+
+def model_on_disk(model: str, pool: FileRef, folder: Path) -> str:
+    """Which model it is and why, on a pool on disk; empty for a table, and for what is gone."""
+    if not any(path.is_dir() for path in (folder / pool.near, Path(pool.path))):
+        return ""
+    path = located(pool, folder)
+    return "" if path is None else model_note(model, read_manifest(path).on_disk)
 
 
 def keep_snapshot(frame: "pd.DataFrame", pool: FileRef, folder: Path) -> FileRef:

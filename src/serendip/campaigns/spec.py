@@ -118,6 +118,7 @@ class Settings(TableSettings):
 
     def __post_init__(self) -> None:
         from serendip.models.registry import MODELS, Input, takes, usual_model
+        from serendip.problems.folders.manifest import read_manifest
 
         if not isinstance(self.name, str) or not re.fullmatch(_NAME, self.name):
             raise InvalidInput(
@@ -130,7 +131,7 @@ class Settings(TableSettings):
                 self.columns,
                 self.edges,
                 binary=self.binary,
-                folder=self.pool.is_dir(),
+                folder=read_manifest(self.pool).on_disk if self.pool.is_dir() else None,
             )
             object.__setattr__(self, "model", usual)
         TableSettings.__post_init__(self)

@@ -97,8 +97,12 @@ def _ahead(campaign: "Campaign") -> dict[str, object]:
 
 def _print_now(campaign: "Campaign", found: dict[str, object]) -> None:
     """What needs no model, before one is fitted."""
+    from serendip.campaigns.pool_file import model_on_disk
+
     state = campaign.state
     typer.echo(f"{campaign.name}: {found['candidates']} candidates in {found['pool']}")
+    if said := model_on_disk(campaign.settings.model, state.pool, campaign.store.folder):
+        typer.echo(said)
     typer.echo(
         f"Experiments: {state.spent} of {state.budget} spent ({found['measured']} measured, "
         f"{found['failed']} failed), {found['pending']} pending, {found['excluded']} excluded, "

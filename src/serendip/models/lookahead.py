@@ -20,7 +20,7 @@ from serendip.core.arrays import Floats
 from serendip.core.data import Block
 from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, Draws
-from serendip.models.gp.paths import Company
+from serendip.models.gp.company import Company
 from serendip.models.gp.process import pooled
 from serendip.models.wide import Spanned
 

@@ -47,6 +47,8 @@ class ModelEntry:
     models holds, and thousands of bits of a fingerprint are not too many."""
     offered: bool = True
     """Whether lists of choices show it."""
+    largest: int | None = None
+    """Candidates up to which it is what fits, where somebody named no model."""
 
     def make(self, *given: object, **named: object) -> "Model[Any]":
         """The model for what its input turned out to be."""
@@ -54,11 +56,15 @@ class ModelEntry:
         return cast("Callable[..., Model[Any]]", made)(*given, **named)
 
 
+_AUTO_LARGEST = 10_000_000
+"""Candidates up to which a choice by `auto` takes minutes, on two cores."""
+
 _ENTRIES = (
     ModelEntry(
         "auto",
         "several models, trusted by how well they foretell labels left out",
         "serendip.models.table_models:auto_model",
+        largest=_AUTO_LARGEST,
     ),
     ModelEntry(
         "linear",
@@ -167,8 +173,23 @@ def takes(name: str) -> Input:
     return MODELS[name].takes if name in MODELS else Input.features
 
 
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """What there is to know of a pool on disk to say which model fits."""
+
+    n: int
+    """Candidates"""
+    bits: bool = False
+    """Whether they are fingerprints, thousands of bits each, of which those set are kept."""
+
+
 def usual_model(
-    rows: object, columns: object, edges: object, *, binary: bool = False, folder: bool = False
+    rows: object,
+    columns: object,
+    edges: object,
+    *,
+    binary: bool = False,
+    folder: OnDisk | None = None,
 ) -> str:
     """The model that fits what the user has told, where they named none.
 
@@ -177,7 +198,7 @@ def usual_model(
         columns: Likewise its columns.
         edges: Of a graph, if there is one.
         binary: Whether labels are 0 or 1.
-        folder: Whether the pool is a folder, which is made for more candidates than `auto` is.
+        folder: The pool, where it is a folder; see `not_auto`.
     """
     if rows or columns:
         return "low-rank"
@@ -185,4 +206,26 @@ def usual_model(
         return "graph"
     if binary:
         return "logistic"
-    return "linear" if folder else "auto"
+    return "linear" if folder is not None and not_auto(folder) else "auto"
+
+
+def not_auto(folder: OnDisk) -> str:
+    """Why `auto` is not what fits a pool on disk; empty where it is."""
+    largest = MODELS["auto"].largest
+    if folder.bits:
+        return "auto is not made for fingerprints on disk"
+    if largest is not None and folder.n > largest:
+        return f"a pool of {folder.n:,} candidates is more than auto is made for ({largest:,})"
+    return ""
+
+
+def model_note(name: str, folder: OnDisk | None) -> str:
+    """Which model it is, and why where that may come unexpected."""
+    if folder is None:
+        return f"Model {name}."
+    if name == "linear" and (reason := not_auto(folder)):
+        return f"Model linear: {reason}."
+    largest = MODELS[name].largest if name in MODELS else None
+    if largest is not None and folder.n <= largest:
+        return f"Model {name}: made for pools of up to {largest:,} candidates."
+    return f"Model {name}."

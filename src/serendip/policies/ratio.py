@@ -1,11 +1,13 @@
 """What the information-directed policies share: regret, gain, and the pick by their ratio."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
 from serendip.core.arguments import number, whole
+from serendip.core.arrays import Array
 from serendip.core.bounds.ellipsoid import Ellipsoid
 from serendip.core.bounds.screening import BoundFn, Sight, best_case
 from serendip.core.data import Block, Choice, Optima, Scores, Summary, Tradeoff, settled
@@ -13,6 +15,7 @@ from serendip.core.errors import InvalidInput
 from serendip.core.protocols import BlockFn, Pool
 from serendip.core.reductions.folds import frontier, lowest
 from serendip.core.reductions.mixture import log_ratio, two_point
+from serendip.core.reductions.scanning import QuickFn, quick_of
 from serendip.core.rng import priority
 
 
@@ -76,9 +79,16 @@ class RatioScores:
     """η"""
 
     def __call__(self, block: Block) -> Scores:
-        found = self.tradeoff(block)
+        return self.scores(self.tradeoff(block))
+
+    def scores(self, found: Tradeoff) -> Scores:
+        """Of this tradeoff."""
         score = log_ratio(found.regret + self.floor, found.gain, self.power)
         return Scores((score, -found.gain, -found.mean))
+
+    def quick(self) -> "QuickScores | None":
+        """That of the best tradeoff there could be."""
+        return QuickScores.of(self.tradeoff, self.scores)
 
     def bounded(self, around: Ellipsoid) -> "RatioFloor | None":
         """The lowest the ratio could be."""
@@ -106,8 +116,15 @@ class RegretScores:
     tradeoff: BlockFn[Tradeoff]
 
     def __call__(self, block: Block) -> Scores:
-        found = self.tradeoff(block)
+        return self.scores(self.tradeoff(block))
+
+    def scores(self, found: Tradeoff) -> Scores:
+        """Of this tradeoff."""
         return Scores((found.regret, -found.gain, -found.mean))
+
+    def quick(self) -> "QuickScores | None":
+        """That of the best tradeoff there could be."""
+        return QuickScores.of(self.tradeoff, self.scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +134,34 @@ class MeanScores:
     tradeoff: BlockFn[Tradeoff]
 
     def __call__(self, block: Block) -> Scores:
-        return Scores((-self.tradeoff(block).mean,))
+        return self.scores(self.tradeoff(block))
+
+    def scores(self, found: Tradeoff) -> Scores:
+        """Of this tradeoff."""
+        return Scores((-found.mean,))
+
+    def quick(self) -> "QuickScores | None":
+        """That of the best tradeoff there could be."""
+        return QuickScores.of(self.tradeoff, self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class QuickScores:
+    """The lowest that scores could be, by the best that the tradeoff could be."""
+
+    best: QuickFn[Tradeoff]
+    scores: Callable[[Tradeoff], Scores]
+
+    @classmethod
+    def of(
+        cls, tradeoff: BlockFn[Tradeoff], scores: Callable[[Tradeoff], Scores]
+    ) -> "QuickScores | None":
+        """Where the tradeoff can be bounded."""
+        best = quick_of(tradeoff)
+        return None if best is None else cls(best, scores)
+
+    def __call__(self, block: Block, matters: Callable[[Scores], Array]) -> Scores:
+        return self.scores(self.best(block, lambda found: matters(self.scores(found))))
 
 
 def choose_cheapest(pool: Pool, tradeoff: BlockFn[Tradeoff], rng: Generator) -> Choice:

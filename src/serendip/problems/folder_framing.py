@@ -8,7 +8,7 @@ import numpy as np
 from serendip.core.arrays import Array, Ints
 from serendip.core.errors import InvalidInput
 from serendip.core.protocols import Model
-from serendip.models.registry import MODELS, Input, ModelEntry
+from serendip.models.registry import MODELS, Input, ModelEntry, model_note
 from serendip.models.table_models import Features
 from serendip.pools.streamed import Rows, StreamedPool
 from serendip.problems.folders.manifest import DENSE, FINGERPRINTS
@@ -52,7 +52,8 @@ class WithoutConstant:
 
 def frame_folder(folder: PoolFolder, spec: Columns) -> FramedFolder:
     """What a model needs of a pool folder."""
-    entry, manifest = spec.named(folder=True).entry, folder.manifest
+    manifest = folder.manifest
+    entry = spec.named(folder=manifest.on_disk).entry
 
     def fits(one: ModelEntry) -> bool:
         return one.linear or (one.takes is Input.features and manifest.kind != FINGERPRINTS)
@@ -71,4 +72,5 @@ def frame_folder(folder: PoolFolder, spec: Columns) -> FramedFolder:
     units = {str(one.get("name")): float(one.get("std", 1.0)) for one in manifest.encodings}
     sizes = np.array([units.get(name, 1.0) for name in names])
     model = entry.make(Features(rows.width, groups, vectors_of(names, groups, sizes)))
-    return FramedFolder(StreamedPool(rows, folder.names), model, entry.unit_labels, manifest.notes)
+    notes = (model_note(entry.name, manifest.on_disk), *manifest.notes)
+    return FramedFolder(StreamedPool(rows, folder.names), model, entry.unit_labels, notes)

@@ -19,6 +19,7 @@ from serendip.models.registry import (
     REGISTRY,
     Input,
     ModelEntry,
+    OnDisk,
     adopt_model,
     takes,
     usual_model,
@@ -89,7 +90,7 @@ class Columns:
                 "other models do not take one."
             )
 
-    def named(self, *, binary: bool = False, folder: bool = False) -> "Columns":
+    def named(self, *, binary: bool = False, folder: OnDisk | None = None) -> "Columns":
         """The same, with the model that fits where none was named; see `usual_model`."""
         if not isinstance(self.model, str) or self.model:
             return self

@@ -219,7 +219,7 @@ def test_a_pool_folder_gives_what_the_table_gives(tmp_path):
     options = TableOptions(id="name", label="y", dtype="float64")
     import_tables([tmp_path / "t.csv"], tmp_path / "disk", options)
     quick = backtest(open_folder(tmp_path / "disk"), "y", budget=1, policies="random", repeats=1)
-    assert quick.model == "linear"  # as in campaigns
+    assert quick.model == "auto"  # as in campaigns
     asked = {"budget": 6, "policies": ["ids", "greedy"], "repeats": 2, "columns": Columns("auto")}
     table = backtest(frame, "y", id="name", **asked)
     for jobs in (1, 2):

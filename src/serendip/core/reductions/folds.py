@@ -16,8 +16,12 @@ from serendip.core.protocols import BlockFn, Draws, Pool
 from serendip.core.reductions.leaders import leading as leading
 from serendip.core.reductions.leaders import optima as optima
 from serendip.core.reductions.mixture import log_ratio, near_hull, reaches, thinned_hull, upper_hull
-from serendip.core.reductions.ties import first_of_lowest, near_lowest
+from serendip.core.reductions.scanning import LONG, QuickFn, quick_of
+from serendip.core.reductions.ties import TIE, first_of_lowest, near_lowest
 from serendip.core.rng import priority
+
+_FIRST = 16
+"""Candidates of a block that are scored first, those that could be lowest by a quick bound."""
 
 _HELD = 8192
 """Contenders whose features are held; those of more are read when they are needed."""
@@ -89,7 +93,8 @@ class Lowest:
 
 def lowest(pool: Pool, score: BlockFn[Scores], key: int) -> Lowest:
     """The candidate with the lowest score; what still ties goes by the hash of (key, item)."""
-    items, keys = pool.fold(LowestFold(score))
+    quick = quick_of(score) if len(pool) >= LONG else None
+    items, keys = pool.fold(LowestFold(score, quick))
     winner = first_of_lowest(keys, priority(key, items))
     return Lowest(int(items[winner]), float(keys[0][winner]))
 
@@ -102,11 +107,26 @@ class LowestFold:
     """Keeps every candidate that ties on the first key."""
 
     score: BlockFn[Scores]
+    quick: QuickFn[Scores] | None = None
+    """The lowest that the first key could be, found sooner than the score."""
 
     def start(self) -> _Ranked:
         return np.empty(0, dtype=np.int64), ()
 
     def step(self, state: _Ranked, block: Block) -> _Ranked:
+        if self.quick is None or len(block) < LONG:
+            return self._scored(state, block)
+        floor = self.quick(block, lambda found: _unbeaten(found.keys[0], state)).keys[0]
+        first = np.sort(np.argpartition(floor, _FIRST)[:_FIRST])
+        state = self._scored(state, Block(block.items[first], block.x[first]))
+        left = _unbeaten(floor, state)
+        left[first] = False
+        rest = np.flatnonzero(left)
+        if len(rest) == 0:
+            return state
+        return self._scored(state, Block(block.items[rest], block.x[rest]))
+
+    def _scored(self, state: _Ranked, block: Block) -> _Ranked:
         keys = self.score(block).keys
         if any(np.isnan(key).any() for key in keys):
             raise SerendipError(
@@ -135,6 +155,13 @@ class LowestFold:
 
     def given(self, state: _Ranked) -> "LowestFold":
         return self
+
+
+def _unbeaten(floor: Floats, state: _Ranked) -> Array:
+    """(b,) whether a candidate whose first key is no lower than this may be lowest, or tie."""
+    low = float(state[1][0].min()) if len(state[0]) else np.inf
+    room = 2.0 * TIE * abs(low) + 1e-11 if np.isfinite(low) else 0.0
+    return ~(floor > low + room)  # not-a-number may be
 
 
 @dataclass(frozen=True, slots=True)

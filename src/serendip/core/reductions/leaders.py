@@ -22,6 +22,7 @@ from serendip.core.reductions.scanning import (
     group_maxima,
     reaching,
     rounded_down,
+    scan_of,
     shortened,
 )
 from serendip.core.threads import one_blas_thread, spread
@@ -151,19 +152,17 @@ class LeadersFold:
 
     def step(self, state: Leaders, block: Block) -> Leaders:
         """The pairs of the block that may matter, added."""
-        slack = self.draws.slack(block)
-        bar, floor = None, state.floor
-        for chunk in chunks(block, len(slack)):
-            values = np.ascontiguousarray(self.draws.values(chunk))
+        scan = scan_of(self.draws, block)
+        for rows in chunks(len(block), len(state.floor)):
+            found, slack = scan(rows)
+            values = np.ascontiguousarray(found)
             tops = group_maxima(values)
             peaks = tops.max(axis=0)
-            if bar is None or floor is not state.floor:
-                floor = state.floor
-                bar = rounded_down(floor - slack, values.dtype)
-            if (peaks < bar).all():  # which not-a-number never is
-                continue
+            if (peaks < rounded_down(state.floor - slack, values.dtype)).all():
+                continue  # which not-a-number never is
             if not (peaks < np.inf).all():
                 raise SerendipError(NOT_FINITE)
+            chunk = Block(block.items[rows], block.x[rows])
             state = self._noted(state, chunk, slack, values, tops)
         return state
 

@@ -1,11 +1,17 @@
 """A block in chunks that fit the cache, and the few values of a chunk that matter."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import Block
+from serendip.core.protocols import BlockFn, Draws
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _VALUES = 2**18
 """Values computed at once: they stay in the cache."""
@@ -16,15 +22,76 @@ _GROUP = 32
 """Rows whose maximum is compared before they are."""
 
 
-def chunks(block: Block, n_draws: int) -> Iterator[Block]:
-    """The block, some rows at a time."""
-    rows = min(_MOST_ROWS, max(8 * _GROUP, _VALUES // n_draws // _GROUP * _GROUP))
-    if len(block) <= rows:
-        yield block
-        return
-    for start in range(0, len(block), rows):
-        part = slice(start, start + rows)
-        yield Block(block.items[part], block.x[part])
+LONG = 4096
+"""Rows of a block from which on the quick ways pay: of few, most are computed again anyway."""
+
+ScanFn = Callable[[slice], tuple[Array, Floats]]
+"""(b, M) values of some rows of a block, and (M,) how far each may be from `Draws.refine`."""
+
+
+@runtime_checkable
+class SupportsScan(Protocol):
+    """Draws with values that are rougher than `values`, and found sooner."""
+
+    def scan(self, block: Block) -> ScanFn:
+        """What is needed of the block as a whole, computed once; then some rows at a time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainScan:
+    """`values` and `slack` as they are."""
+
+    draws: Draws
+    block: Block
+    slack: Floats
+
+    def __call__(self, rows: slice) -> tuple[Array, Floats]:
+        part = Block(self.block.items[rows], self.block.x[rows])
+        return self.draws.values(part), self.slack
+
+
+def plain_scan(draws: Draws, block: Block) -> PlainScan:
+    """As any draws have it."""
+    return PlainScan(draws, block, draws.slack(block))
+
+
+def scan_of(draws: Draws, block: Block) -> ScanFn:
+    """The quickest way to bound the values of a block."""
+    if len(block) >= LONG and isinstance(draws, SupportsScan):
+        return draws.scan(block)
+    return plain_scan(draws, block)
+
+
+class QuickFn(Protocol[T_co]):
+    """The best that the candidates of a block could be, found sooner than what they are.
+
+    Regrets and scores are no larger; gains and means no smaller.
+    """
+
+    def __call__(self, block: Block, matters: Callable[[T_co], Array]) -> T_co:
+        """The bounds; `matters` says for whom, by bounds so far, closer ones would be of use."""
+        ...
+
+
+@runtime_checkable
+class SupportsQuick(Protocol[T_co]):
+    """A function of blocks, such as scores or a tradeoff, that can be bounded sooner than found."""
+
+    def quick(self) -> "QuickFn[T_co] | None":
+        """The bound, made ready for many blocks; None where there is none."""
+        ...
+
+
+def quick_of(function: BlockFn[T]) -> QuickFn[T] | None:
+    """The best that candidates could be by a function, where that is found sooner."""
+    return function.quick() if isinstance(function, SupportsQuick) else None
+
+
+def chunks(n_rows: int, n_draws: int) -> Iterator[slice]:
+    """The rows of a block, some at a time."""
+    step = min(_MOST_ROWS, max(8 * _GROUP, _VALUES // n_draws // _GROUP * _GROUP))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def group_maxima(values: Array) -> Array:

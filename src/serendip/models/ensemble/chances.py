@@ -31,13 +31,9 @@ from serendip.models.ensemble.calibration import (
     Unseen,
     bounded,
 )
-from serendip.models.ensemble.posterior import (
-    Ensemble,
-    EnsembleDraws,
-    Fitter,
-    Members,
-    Nobody,
-)
+from serendip.models.ensemble.draws import EnsembleDraws
+from serendip.models.ensemble.members import Ensemble, Members, Nobody
+from serendip.models.ensemble.posterior import Fitter
 from serendip.models.fitting import check_draws, check_one, check_seen, features, stacked
 from serendip.models.left_out import coins
 from serendip.models.sigmoid import sigmoid_moments

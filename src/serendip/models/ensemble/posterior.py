@@ -11,214 +11,25 @@ open where all members agree: a trend and a level. Slope a, spread c and the noi
 well members foretell labels that they have not seen (`calibration.py`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 from numpy.random import Generator
 
 from serendip.core.arguments import generator
-from serendip.core.arrays import Array, Floats, Ints
-from serendip.core.data import Block, Contenders, HeldOut, Observation, Optima, Summary, Tradeoff
-from serendip.core.laws import Law, laws_of
-from serendip.core.likelihood import Gaussian, Likelihood
+from serendip.core.arrays import Array, Floats
+from serendip.core.data import Block, HeldOut, Observation
+from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
-from serendip.models.draws import LinearDraws, LogisticDraws, distinct, equal_weights
-from serendip.models.ensemble.calibration import SLOPES, Calibration, Scale, Unseen, bounded
+from serendip.models.draws import equal_weights
+from serendip.models.ensemble.calibration import Calibration, Scale, Unseen
+from serendip.models.ensemble.draws import EnsembleDraws, Featured
+from serendip.models.ensemble.members import Ensemble, EnsembleMoments, Members, Nobody
 from serendip.models.fitting import check_draws, check_one, check_seen, features, stacked
 from serendip.models.lookahead import LinearLookahead, Outlook
-from serendip.models.wide import WIDE, Spanned, WideDraws, linear_draws
-
-_ROWS = 2048
-"""Rows refined at once."""
-
-
-class Members(Protocol):
-    """K fitted functions."""
-
-    @property
-    def grain(self) -> float:
-        """How much a prediction may differ in other company: hardly ever, and no more than this."""
-        ...
-
-    def __call__(self, x: Floats) -> tuple[Floats, Floats]:
-        """(b,) f̄ and (b, K) D."""
-        ...
-
-    def reach(self, x: Floats) -> float:
-        """A bound on the size of all that a call returns."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Nobody:
-    """No members: all that is known is a level."""
-
-    level: float
-    grain: float = 0.0
-
-    def __call__(self, x: Floats) -> tuple[Floats, Floats]:
-        return np.full(len(x), self.level), np.zeros((len(x), 0))
-
-    def reach(self, x: Floats) -> float:
-        """The level."""
-        return abs(self.level)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Ensemble:
-    """f(x) = mean(x) + features(x)ᵀz with z standard normal."""
-
-    members: Members
-    width: int
-    """1 + K + d + 1: the mean, departures, trend and level."""
-    scale: Scale
-    calibration: Calibration
-    drift: float
-    """s / √(1 + t)"""
-    n_features: int
-    """d"""
-
-    def __call__(self, x: Array) -> Floats:
-        """(b, 1 + K + d + 1) mean and features."""
-        x = features(x, self.n_features, "the block")
-        mean, departures = self.members(x)
-        stop, centre = departures.shape[1] + 1, self.scale.centre
-        found = np.empty((len(x), self.width))
-        found[:, 0] = centre + self.calibration.slope * (mean - centre)
-        share = np.sqrt(self.calibration.spread_variance / max(stop - 2, 1))
-        np.multiply(departures, share, out=found[:, 1:stop])
-        np.multiply(bounded(x), self.drift / np.sqrt(x.shape[1]), out=found[:, stop:-1])
-        found[:, -1] = self.drift
-        return found
-
-    def reach(self, x: Array) -> float:
-        """A bound on the size of mean and features."""
-        reach = self.members.reach(np.asarray(x, dtype=np.float64))
-        return 2.0 * max(SLOPES) * (reach + abs(self.scale.centre)) + 3.0 * self.drift
-
-    def moments(self) -> "EnsembleMoments":
-        """Exact mean and standard deviation of f."""
-        return EnsembleMoments(self)
-
-    @property
-    def law(self) -> tuple[Floats, Floats | Spanned]:
-        """Mean and covariance of the coefficients: the first is 1, all others standard normal."""
-        mean = np.zeros(self.width)
-        mean[0] = 1.0
-        return mean, np.diag(1.0 - mean) if self.width <= WIDE else Spanned.diagonal(1.0 - mean)
-
-    def coefficients(self, size: int, rng: Generator) -> Floats:
-        """(size, 1 + K + d + 1) ones for the mean, and z, w and u of fresh draws."""
-        theta = np.ones((size, self.width))
-        theta[:, 1:] = rng.standard_normal((size, self.width - 1))
-        return theta
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EnsembleMoments:
-    """Mean and standard deviation of f(x)."""
-
-    ensemble: Ensemble
-
-    def __call__(self, block: Block) -> tuple[Floats, Floats]:
-        found = self.ensemble(block.x)
-        return found[:, 0], np.sqrt(np.einsum("bq,bq->b", found[:, 1:], found[:, 1:]))
-
-
-T_co = TypeVar("T_co", covariant=True)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Featured(Generic[T_co]):
-    """A function of features, as one of candidates."""
-
-    ensemble: Ensemble
-    inner: BlockFn[T_co]
-
-    def __call__(self, block: Block) -> T_co:
-        return self.inner(Block(block.items, self.ensemble(block.x)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FeaturedRows:
-    """Features of some candidates, some rows at a time: there may be very many."""
-
-    ensemble: Ensemble
-    x: Array
-    """(c, d), or what is read when it is asked for."""
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """As of the array."""
-        return len(self.x), self.ensemble.width
-
-    def __getitem__(self, rows: slice | Ints) -> Floats:
-        return self.ensemble(np.asarray(self.x[rows]))
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.asarray(self.ensemble(np.asarray(self.x)), dtype=dtype)
-
-    def __reduce__(self) -> tuple[Callable[[Array], Array], tuple[Array]]:
-        return np.asarray, (np.asarray(self),)  # travels as the array that it stands for
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EnsembleDraws:
-    """Draws that are functions of the features of an ensemble: all closed forms of theirs hold."""
-
-    ensemble: Ensemble
-    inner: LinearDraws | WideDraws | LogisticDraws
-
-    @property
-    def weights(self) -> Floats:
-        """(M,) equal."""
-        return self.inner.weights
-
-    @property
-    def likelihood(self) -> Likelihood:
-        """How labels scatter around f."""
-        return self.inner.likelihood
-
-    def values(self, block: Block) -> Array:
-        """(b, M) in float64."""
-        return self.inner.values(Block(block.items, self.ensemble(block.x)))
-
-    def slack(self, block: Block) -> Floats:
-        """The rounding of a product, by a bound on features that need not be computed for it."""
-        row = np.full((1, self.ensemble.width), self.ensemble.reach(block.x))
-        grains = self.ensemble.members.grain * np.abs(self.inner.theta).sum(axis=1)
-        product = self.inner.slack(Block(block.items[:1], row))
-        return np.asarray(product + 2.0 * max(SLOPES) * grains)
-
-    def refine(self, x: Array, draws: Ints) -> Floats:
-        """Row by row; a row that repeats, as those of a pool do for many draws, is met once."""
-        rows, place = distinct(np.asarray(x, dtype=np.float64))
-        features = self.ensemble(rows)
-        found = np.empty(len(place))
-        for start in range(0, len(place), _ROWS):
-            part = slice(start, start + _ROWS)
-            found[part] = self.inner.refine(features[place[part]], draws[part])
-        return found
-
-    def laws(self, block: Block) -> tuple[Law, ...]:
-        """As for draws of features; a fantasised label changes no member."""
-        return laws_of(self.inner, Block(block.items, self.ensemble(block.x)))
-
-    def summary(self, best: Optima) -> BlockFn[Summary]:
-        """As for draws of features; in closed form where these are linear."""
-        return Featured(self.ensemble, self.inner.summary(best))
-
-    def tradeoff(self, contenders: Contenders) -> BlockFn[Tradeoff]:
-        """As for draws of features; in closed form where these are linear."""
-        features = replace(contenders, x=FeaturedRows(self.ensemble, contenders.x))
-        return Featured(self.ensemble, self.inner.tradeoff(features))
-
+from serendip.models.wide import linear_draws
 
 Fitted = tuple[Members, int, Unseen]
 """Members, how many they are, and what they say of labels that they have not seen."""

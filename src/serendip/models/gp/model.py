@@ -29,10 +29,12 @@ from serendip.core.likelihood import Gaussian
 from serendip.core.protocols import BlockFn, MomentsFn
 from serendip.models.draws import equal_weights
 from serendip.models.fitting import check_draws, check_one, check_seen, check_unit, features
+from serendip.models.gp.company import Company
 from serendip.models.gp.inducing import inducing_points, plausible_kernels, solved_through
 from serendip.models.gp.kernel_terms import Levels
 from serendip.models.gp.kernels import Group, Kernel, default_kernels, single_columns
-from serendip.models.gp.paths import Company, Path, PathDraws
+from serendip.models.gp.path import Path
+from serendip.models.gp.paths import PathDraws
 from serendip.models.gp.process import Fit, Grid, Scale, Solution, mixture_moments, solved
 from serendip.models.gp.relevance import learnt_kernels
 from serendip.models.label_scale import label_scale

@@ -26,74 +26,21 @@ from serendip.core.data import (
 from serendip.core.laws import Law, gaussian_shortfall
 from serendip.core.likelihood import Likelihood
 from serendip.core.protocols import BlockFn
+from serendip.core.reductions.scanning import QuickFn, ScanFn, plain_scan
 from serendip.models.condensed import Condensed
 from serendip.models.draws import distinct, grouped_summary
-from serendip.models.fitting import features
-from serendip.models.gp.kernel_terms import Sketch
-from serendip.models.gp.kernels import Kernel
-from serendip.models.gp.process import Fit, Seen, mixture_moments, pooled, slices
+from serendip.models.fitting import check_width, features
+from serendip.models.gp.company import Company
+from serendip.models.gp.path import Path
+from serendip.models.gp.process import Fit, mixture_moments, pooled, slices
+from serendip.models.gp.quick import QuickTradeoff
+from serendip.models.gp.single import PathScan
 
 _CONTENDERS = 256
 """Contenders whose covariance is computed; of more, so many are taken at even steps of doubt."""
 
 _STEP = 2.0**-30
 """Values of a path are told apart in such steps of its size."""
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """The draws that picked one kernel: f_i(x) = φ(x)ᵀv_i + ψ(x)ᵀw_i + k(x, X)u_i + level_i.
-
-    φ are the features of the exact terms, ψ the sketches of the others, which alone have k.
-    """
-
-    draws: Ints
-    """(m,) which draws they are."""
-    fit: int
-    """The place of the kernel among those of the posterior."""
-    kernel: Kernel
-    x: Floats
-    """(t, d) X; here and below t and X may be those of the inducing points."""
-    sketches: tuple[Sketch, ...]
-    level: Floats
-    """(m,)"""
-    exact: Floats
-    """(F, m) v"""
-    random: tuple[Floats, ...]
-    """each (F, m), w"""
-    pull: Floats
-    """(t, m) u"""
-
-    @property
-    def size(self) -> Floats:
-        """(m,) a scale for the values of each draw, its level apart."""
-        parts = (self.exact, *self.random, self.pull)
-        return np.asarray(sum(np.abs(part).sum(axis=0) for part in parts))
-
-    def departures(self, x: Floats) -> Floats:
-        """(b, m) values less the level."""
-        return self.departures_by(x, self.kernel.features(x), self.kernel.near(x, self.x))
-
-    def departures_by(self, x: Floats, features: Floats, near: Floats) -> Floats:
-        """(b, m) the same, given φ(x) and k(x, X)."""
-        found = features @ self.exact
-        for sketch, weights in zip(self.sketches, self.random, strict=True):
-            found += sketch(x) @ weights
-        return found + near @ self.pull if self.sketches else found
-
-    def averaged(self, weights: Floats) -> "Path":
-        """Σ weights_i f_i as one path."""
-        return Path(
-            np.zeros(1, dtype=np.int64),
-            self.fit,
-            self.kernel,
-            self.x,
-            self.sketches,
-            (self.level @ weights)[None],
-            (self.exact @ weights)[:, None],
-            tuple((part @ weights)[:, None] for part in self.random),
-            (self.pull @ weights)[:, None],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +57,7 @@ class PathDraws:
         """(b, M) in float64, whatever the block is; in steps, so that its company does not show."""
         x = features(block.x, self.paths[0].x.shape[1], "the block")
         values, level = self._departures(x)
-        steps = self._steps
+        steps = self.steps
         values /= steps
         np.rint(values, out=values)
         values *= steps
@@ -124,8 +71,14 @@ class PathDraws:
             level[path.draws] = path.level
         return values, level
 
+    def scan(self, block: Block) -> ScanFn:
+        """In float32, with a bound on what that takes from them."""
+        check_width(block.x, self.paths[0].x.shape[1])
+        return PathScan.of(self.paths, self.steps, block.x) or plain_scan(self, block)
+
     @property
-    def _steps(self) -> Floats:
+    def steps(self) -> Floats:
+        """(M,) the steps of the values."""
         steps = np.empty(len(self.weights))
         for path in self.paths:
             steps[path.draws] = _STEP * (path.size + np.abs(path.level) * 2.0**-20)
@@ -138,7 +91,7 @@ class PathDraws:
     def refine(self, x: Array, draws: Ints) -> Floats:
         """As `values`; rows that repeat, one after the other, are computed once."""
         rows, place = distinct(np.asarray(x, dtype=np.float64))
-        found, steps = np.empty(len(place)), self._steps[draws]
+        found, steps = np.empty(len(place)), self.steps[draws]
         level = np.empty(len(self.weights))
         for part in slices(len(rows)):
             inside = slice(*np.searchsorted(place, (part.start, part.stop)))
@@ -180,61 +133,6 @@ class PathDraws:
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
-    """Some candidates, to ask how any others vary with them and with a sum of paths."""
-
-    fits: tuple[Fit, ...]
-    x: Floats
-    """(c, d)"""
-    features: tuple[Floats, ...]
-    """φ of the rows of each fit and of these candidates, as each kernel has it."""
-    seen: tuple[Seen, ...]
-    """These candidates, as each fit sees them."""
-    paths: dict[int, Path]
-    """The sum, by the place of their fit."""
-
-    @classmethod
-    def of(
-        cls, fits: tuple[Fit, ...], x: Floats, paths: dict[int, Path] | None = None
-    ) -> "Company":
-        """These candidates, (c, d)."""
-        return cls(
-            fits,
-            x,
-            tuple(fit.kernel.features(np.concatenate([fit.x, x])) for fit in fits),
-            tuple(Seen.of(fit, x, fit.cross(x)) for fit in fits),
-            paths or {},
-        )
-
-    def __call__(self, x: Floats) -> tuple[list[Seen], Floats, Floats]:
-        """Others as each fit sees them, (b, c) their covariance with these, and (b,) the sum.
-
-        C[x′, x] = Σ w (E[s²] (k(x′, x) + 1 − c(x′)ᵀA⁻¹c(x)) + (m(x′) − f̄(x′)) (m(x) − f̄(x)))
-        """
-        weights = np.concatenate([fit.weights for fit in self.fits])
-        found, total, summed = [], np.zeros((len(x), len(self.x))), np.zeros(len(x))
-        for place, (fit, other) in enumerate(zip(self.fits, self.seen, strict=True)):
-            features = fit.kernel.features(x)
-            prior = fit.kernel.near(x, np.concatenate([fit.x, self.x]))
-            if path := self.paths.get(place):
-                near = prior[:, : len(fit.x)]
-                summed += path.departures_by(x, features, near)[:, 0] + path.level
-            prior += features @ self.features[place].T
-            prior += 1.0
-            one = Seen.of(fit, x, prior[:, : len(fit.x)])
-            scale = fit.weights * fit.scales
-            kept = scale @ (1.0 / (fit.sizes + fit.noise[:, None]))
-            total += float(scale.sum()) * prior[:, len(fit.x) :]
-            total -= (one.turned * kept) @ other.turned.T
-            found.append(one)
-        here, there = (
-            np.concatenate([one.means for one in side], axis=1) for side in (found, self.seen)
-        )
-        here, there = here - (here @ weights)[:, None], there - (there @ weights)[:, None]
-        return found, total + (here * weights) @ there.T, summed
-
-
-@dataclass(frozen=True, slots=True)
 class PathTradeoff:
     """Shortfall and gain of each candidate of a block, by the moments of the mixture."""
 
@@ -254,6 +152,10 @@ class PathTradeoff:
         parts = [self._chunk(x[rows], own[rows]) for rows in slices(len(x))]
         regret, gain, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Tradeoff(regret, gain, mean)
+
+    def quick(self) -> QuickFn[Tradeoff] | None:
+        """In float32, with bounds on what that takes from it."""
+        return QuickTradeoff.of(self)
 
     def _chunk(self, x: Floats, own: Floats) -> tuple[Floats, Floats, Floats]:
         found, covariance, shared = self.company(x)

@@ -1,7 +1,8 @@
 """Draws of several posteriors as one: each draw belongs to a member of the mixture."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from serendip.core.data import Block, Contenders, Optima, Summary, Tradeoff
 from serendip.core.laws import Law, laws_of
 from serendip.core.likelihood import Gaussian, Likelihood
 from serendip.core.protocols import BlockFn, Draws, MomentsFn
+from serendip.core.reductions.scanning import QuickFn, ScanFn, quick_of, scan_of
 from serendip.models.draws import grouped_summary
 
 
@@ -43,6 +45,10 @@ class BlendedDraws:
         """(b, M)"""
         found = [np.asarray(part.values(block), dtype=np.float64) for part in self.parts]
         return np.concatenate(found, axis=1)
+
+    def scan(self, block: Block) -> ScanFn:
+        """Each member its own way."""
+        return BlendedScan(tuple(scan_of(part, block) for part in self.parts))
 
     def slack(self, block: Block) -> Floats:
         """(M,)"""
@@ -86,6 +92,17 @@ class BlendedDraws:
         return BlendedTradeoff(tuple(parts), self.trust)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BlendedScan:
+    """Those of the members side by side."""
+
+    parts: tuple[ScanFn, ...]
+
+    def __call__(self, rows: slice) -> tuple[Array, Floats]:
+        values, slack = zip(*(part(rows) for part in self.parts), strict=True)
+        return np.concatenate(values, axis=1), np.concatenate(slack)
+
+
 @dataclass(frozen=True, slots=True)
 class BlendedTradeoff:
     """Σ_j w_j (Δ_j, g_j, f̄_j)."""
@@ -94,12 +111,71 @@ class BlendedTradeoff:
     weights: Floats
 
     def __call__(self, block: Block) -> Tradeoff:
-        found = [part(block) for part in self.parts]
-        return Tradeoff(
-            _summed(self.weights, [one.regret for one in found]),
-            _summed(self.weights, [one.gain for one in found]),
-            _summed(self.weights, [one.mean for one in found]),
-        )
+        return blended(self.weights, [part(block) for part in self.parts])
+
+    def quick(self) -> "BlendedQuick | None":
+        """Where a member can be bounded: the others are looked at last, and only where need be."""
+        best = [quick_of(part) for part in self.parts]
+        rough = [part.rough() if isinstance(part, SupportsRough) else None for part in self.parts]
+        if not any(best):
+            return None
+        return BlendedQuick(self, tuple(best), tuple(rough))
+
+
+@runtime_checkable
+class SupportsRough(Protocol):
+    """A tradeoff with a bound for all candidates."""
+
+    def rough(self) -> Tradeoff | None:
+        """(1,) the least regret, and the largest gain and mean that any candidate could have."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlendedQuick:
+    """Bounds of the members, those last that have one for all candidates beforehand."""
+
+    exact: BlendedTradeoff
+    best: tuple[QuickFn[Tradeoff] | None, ...]
+    rough: tuple[Tradeoff | None, ...]
+
+    def __call__(self, block: Block, matters: Callable[[Tradeoff], Array]) -> Tradeoff:
+        weights, best = self.exact.weights, self.best
+        free = Tradeoff(np.zeros(1), np.full(1, np.inf), np.full(1, np.inf))
+        found = [rough or free for rough in self.rough]
+        order = sorted(range(len(found)), key=lambda place: self.rough[place] is not None)
+        for place in order:
+
+            def so_far(one: Tradeoff, place: int = place) -> Array:
+                return matters(blended(weights, [*found[:place], one, *found[place + 1 :]]))
+
+            quick = best[place]
+            if quick is not None:
+                found[place] = quick(block, so_far)
+                continue
+            size = len(block)
+            wide = Tradeoff(*(np.broadcast_to(part, size) for part in _columns(found[place])))
+            left = np.flatnonzero(so_far(wide))
+            told = self.exact.parts[place](Block(block.items[left], block.x[left]))
+            closer = []
+            for all_rows, some in zip(_columns(wide), _columns(told), strict=True):
+                closer.append(all_rows.copy())
+                closer[-1][left] = some
+            found[place] = Tradeoff(*closer)
+        return blended(weights, found)
+
+
+def _columns(found: Tradeoff) -> tuple[Floats, Floats, Floats]:
+    return found.regret, found.gain, found.mean
+
+
+def blended(weights: Floats, found: Sequence[Tradeoff]) -> Tradeoff:
+    """Σ_j w_j (Δ_j, g_j, f̄_j)"""
+    return Tradeoff(
+        _summed(weights, [one.regret for one in found]),
+        _summed(weights, [one.gain for one in found]),
+        _summed(weights, [one.mean for one in found]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

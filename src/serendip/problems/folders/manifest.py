@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from serendip.core.errors import DamagedPool, InvalidInput
+from serendip.models.registry import OnDisk
 
 MANIFEST = "manifest.json"
 SCHEMA = 1
@@ -69,6 +70,11 @@ class Manifest:
     """Whether every number was found to be finite when it was written."""
     sources: tuple[SourceFile, ...]
     files: tuple[StoredFile, ...]
+
+    @property
+    def on_disk(self) -> OnDisk:
+        """What says which model fits."""
+        return OnDisk(self.n, self.kind == FINGERPRINTS)
 
     def file(self, name: str) -> StoredFile | None:
         """A file of the folder by its name."""

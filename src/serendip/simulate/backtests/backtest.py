@@ -153,7 +153,7 @@ def backtest(
     frame = _checked_kinds(frame, columns, engine)
     hit = None if hit is None else number("hit", hit)
     kind = LabelKind(minimize, range, listed(categories, "categories"), binary)
-    folder = isinstance(frame, PoolFolder)
+    folder = frame.manifest.on_disk if isinstance(frame, PoolFolder) else None
     spec = _with_model(columns or Columns(), model).named(binary=binary, folder=folder)
     chosen = _chosen(policies)  # nonsense is refused before the table is read
     plan = planned(frame, label, id, spec, kind, budget, batch)
