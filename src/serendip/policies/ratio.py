@@ -178,10 +178,7 @@ def _untaught(
     pool: Pool, scores: BlockFn[Scores], tradeoff: BlockFn[Tradeoff], rng: Generator
 ) -> Choice:
     found = lowest(pool, scores, int(rng.integers(2**63 - 1)))
-    items = np.array([found.item])
-    told = tradeoff(Block(items, pool.take(items)))
-    score = float(log_ratio(told.regret, told.gain, 1.0)[0])
-    return _explained(pool, found.item, score, tradeoff)
+    return _explained(pool, found.item, tradeoff, 1.0)
 
 
 def choose_by_ratio(
@@ -199,15 +196,25 @@ def choose_by_ratio(
         best = two_point(front.regret + floor, front.gain, power, priority(key, items))
         if np.isfinite(best.log_ratio):
             mixed = best.second if rng.random() < best.chance else best.first
-            return _explained(pool, int(items[mixed]), best.log_ratio, tradeoff)
+            return _explained(pool, int(items[mixed]), tradeoff, power, mixed=best.log_ratio)
     # A regret of zero is to be had, nothing is to be learnt, or λ ≤ 1: no mixture can do better.
     found = lowest(pool, RatioScores(tradeoff, power, floor), key)
-    return _explained(pool, found.item, found.score, tradeoff)
+    return _explained(pool, found.item, tradeoff, power, floor)
 
 
-def _explained(pool: Pool, item: int, score: float, tradeoff: BlockFn[Tradeoff]) -> Choice:
+def _explained(
+    pool: Pool,
+    item: int,
+    tradeoff: BlockFn[Tradeoff],
+    power: float,
+    floor: float = 0.0,
+    mixed: float | None = None,
+) -> Choice:
+    """The choice with its figures; computed alone, so that they do not depend on blocks either."""
     items = np.array([item])
     found = tradeoff(Block(items, pool.take(items)))
+    alone = float(log_ratio(found.regret + floor, found.gain, power)[0])
+    score = alone if mixed is None else mixed
     details = {
         "instant_regret": float(found.regret[0]),
         "gain": float(found.gain[0]),
