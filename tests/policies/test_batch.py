@@ -16,7 +16,7 @@ from serendip.models.gp.model import GaussianProcessModel
 from serendip.models.linear.logistic import LogisticModel
 from serendip.models.linear.model import LinearModel, UnknownScales
 from serendip.policies import batch
-from serendip.policies.batch import choose_batch, pretended, tabled
+from serendip.policies.batch import choose_batch, pretended, shortlist, tabled
 from serendip.policies.budget_ids import BudgetIDS
 from serendip.policies.glm_ucb import GLMUCB
 from serendip.policies.greedy import Greedy
@@ -134,8 +134,10 @@ def test_the_shortlist_is_those_that_most_draws_hold_among_their_best(seed):
     assert believed.n_labels == posterior.n_labels + 2
 
 
+@pytest.mark.parametrize("small", [1000, 2000])
 @pytest.mark.parametrize("policy", [BudgetIDS(n_draws=60), SampleVIDS(n_draws=60), UCB(), Greedy()])
-def test_a_batch_is_the_same_however_the_pool_is_cut(policy):
+def test_a_batch_is_the_same_however_the_pool_is_cut(policy, small, monkeypatch):
+    monkeypatch.setattr(batch, "_SMALL", small)
     posterior, pool = problem(5, n=1500)
     remaining, count = 60, 5
     expected = choose_batch(policy, posterior, pool, remaining, count, streams(1), [2])
@@ -317,7 +319,34 @@ def test_a_table_is_a_posterior():
     assert optima(few.without(item), told.sample(2, stream(3)), 2).items.shape == (300, 2)
 
 
-def test_a_budget_of_any_size_and_a_batch_of_any_size():
+@pytest.mark.parametrize("pending", [(), (0, 4)])
+def test_of_a_large_pool_all_choices_are_of_one_shortlist(pending, monkeypatch):
+    posterior, pool = problem(7, n=1500)
+    policy, remaining, count, near = BudgetIDS(n_draws=60), 700, 5, 512
+    monkeypatch.setattr(batch, "_SMALL", 1000)
+    found = choose_batch(policy, posterior, pool, remaining, count, streams(1), pending)
+    rng = streams(1)(0)
+    few = shortlist(posterior.sample(300, rng), pool, near, rng)
+    assert 512 < len(few) <= 1024
+    expected = []
+    if not pending:
+        expected.append(policy.choose_in_batch(posterior, few, near, near - count, rng).item)
+    outside, left = [*pending, *expected], few
+    for item in expected:
+        left = left.without(item)
+    believed, left = tabled(posterior, left, near, outside, rng)
+    while len(expected) < count:
+        place = len(expected)
+        rng = streams(1)(place) if place else rng
+        chosen = policy.choose_in_batch(believed, left, near - place, near - count, rng).item
+        expected.append(chosen)
+        believed, left = believed.expecting(chosen, rng), left.without(chosen)
+    assert [one.item for one in found] == expected
+
+
+@pytest.mark.parametrize("small", [1000, 2000])
+def test_a_budget_of_any_size_and_a_batch_of_any_size(small, monkeypatch):
+    monkeypatch.setattr(batch, "_SMALL", small)
     posterior, pool = problem(8, n=1400)
     for remaining, count in ((1390, 3), (700, 260)):
         found = choose_batch(BudgetIDS(n_draws=30), posterior, pool, remaining, count, streams(1))

@@ -5,7 +5,8 @@ down as a table (`tabled.py`): of more than 512 candidates (or twice the batch, 
 those that most draws hold among their k best. The policy goes on choosing from the table, which
 each choice moves with the label that is expected of it. A budget of more than 512 labels (or twice
 the batch) counts as so many. What was proposed before and has no label yet, is taken in in the same
-way before the first choice.
+way before the first choice. Of more than 2,000 candidates the first choice, too, comes from such a
+shortlist, so that the pool is walked once.
 
 The model itself is told expected labels, by `update`, and the policy chooses anew,
 
@@ -60,8 +61,10 @@ _TABLED = (Posterior, SupportsMoments, SupportsSeen, SupportsImprovement, Suppor
 
 Streams = Callable[[int], Generator]
 
-_EARLY, _SMALL = 24, 2000
-"""Labels, known or expected, and candidates up to which the model is told what is expected."""
+_EARLY = 24
+"""Labels, known or expected, up to which the model of a small pool is told what is expected."""
+_SMALL = 2000
+"""Candidates up to which a pool is small."""
 _LEVEL = 512
 """Labels left that a table looks at, and candidates that it holds at least."""
 _DRAWS = 300
@@ -145,16 +148,17 @@ def _at_once(
     streams: Streams,
     pending: Sequence[int],
 ) -> list[Choice]:
-    """The first by the policy from the whole pool, the others from the table of a shortlist."""
-    rng, chosen, later = streams(0), list[Choice](), remaining - count
+    """The first by the policy from the model, the others from the table of a shortlist."""
+    rng, chosen = streams(0), list[Choice]()
+    near = min(remaining, max(_LEVEL, 2 * count))
+    if len(pool) > _SMALL:
+        pool, remaining = shortlist(posterior.sample(_DRAWS, rng), pool, near, rng), near
     if not pending:
-        chosen.append(_pick(policy, posterior, pool, remaining, later, rng))
+        chosen.append(_pick(policy, posterior, pool, remaining, remaining - count, rng))
         if count == 1:
             return chosen
     outside = [*pending, *(one.item for one in chosen)]
-    pool = _without(pool, chosen)
-    near = min(remaining, max(_LEVEL, 2 * count))
-    believed, few = tabled(posterior, pool, near, outside, rng)
+    believed, few = tabled(posterior, _without(pool, chosen), near, outside, rng)
     for place in counted(CHOOSING, count, len(chosen)):
         if place > 0:
             rng = streams(place)
@@ -188,28 +192,28 @@ def tabled(
     draws = posterior.sample(_DRAWS, rng)
     if not isinstance(draws, SupportsLaws):
         draws = posterior.sample(_SAMPLED, rng)
-    block = _shortlisted(pool, draws, near, int(rng.integers(2**63 - 1)))
-    items = np.concatenate([block.items, np.array(outside, dtype=np.int64)])
+    few = shortlist(draws, pool, near, rng)
+    items = np.concatenate([few.block.items, np.array(outside, dtype=np.int64)])
     order = np.argsort(items)
-    x = np.concatenate([block.x, pool.take(items[len(block) :])])[order]
+    x = np.concatenate([few.block.x, pool.take(items[len(few) :])])[order]
     laws = laws_of(draws, Block(items[order], x))
     believed = TabledPosterior(posterior, Table(items[order], x, laws, draws.likelihood))
     for item in outside:
         believed = believed.expecting(item, rng)
-    return believed, Shortlist(block, pool)
+    return believed, few
 
 
-def _shortlisted(pool: Pool, draws: Draws, near: int, key: int) -> Block:
+def shortlist(draws: Draws, pool: Pool, near: int, rng: Generator) -> Shortlist:
     """Those that most draws hold among their `near` best; ties go by the hash of (key, item)."""
-    size = max(_LEVEL, 2 * near)
+    key, size = int(rng.integers(2**63 - 1)), max(_LEVEL, 2 * near)
     if len(pool) <= size:
-        return everything(pool)
+        return Shortlist(everything(pool), pool)
     best = leading(pool, draws, near)
     items, place = np.unique(best.items, return_inverse=True)
     share = np.bincount(np.ravel(place), np.repeat(best.weights, best.items.shape[1]))
     first = np.lexsort((priority(key, items), -share))[:size]
     found: Ints = np.sort(items[first])
-    return Block(found, pool.take(found))
+    return Shortlist(Block(found, pool.take(found)), pool)
 
 
 def _pick(
