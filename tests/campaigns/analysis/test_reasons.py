@@ -1,5 +1,7 @@
 """Reasons: shares between nothing and all, neighbours that are near, one line each."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,22 @@ def test_some_candidate_has_all_the_information():
     view = small_view()
     shares = [one.information_share for one in reasons(view, chosen(*view_pool(view)), rng())]
     assert max(shares) == pytest.approx(1.0)
+
+
+def test_what_is_usual_in_a_large_pool_is_told_by_some_of_it(monkeypatch):
+    world = linear_world(4000, 4, 0.3, stream(7, "view"))
+    view = view_of(world, LinearModel(4, 1.0, 0.3), list(range(12)), budget=60)
+    items = chosen(*range(20, 400, 20))
+    whole = reasons(view, items, rng())
+    module = import_module("serendip.campaigns.analysis.reasons")
+    monkeypatch.setattr(module, "_LARGE", 1000)
+    monkeypatch.setattr(module, "_SAMPLE", 1500)
+    some = reasons(view, items, rng())
+    for exact, found in zip(whole, some, strict=True):
+        assert found.regret_share == pytest.approx(exact.regret_share, rel=0.05)
+        assert found.information_share == pytest.approx(exact.information_share, rel=0.1)
+        assert found.chance_of_top == exact.chance_of_top
+    assert [one.regret_share for one in some] != [one.regret_share for one in whole]
 
 
 def view_pool(view):

@@ -1,7 +1,7 @@
 """Why a candidate is proposed, in one line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.random import Generator
 from serendip.campaigns.analysis.predictions import N_DRAWS, free_labels, label_moments
 from serendip.campaigns.analysis.view import CampaignView, percent, shown
 from serendip.core.arrays import Floats, Ints
-from serendip.core.data import Block, Choice, Tradeoff
+from serendip.core.data import Block, Choice, Contenders, Tradeoff
 from serendip.core.protocols import BlockFn, Draws
 from serendip.core.reductions.folds import contenders, leading
 from serendip.core.threads import one_blas_thread
@@ -25,6 +25,10 @@ _CHEAP = 0.25
 _TELLING = 0.5
 """A candidate with at least this share of information explores."""
 _N_NEIGHBOURS = 3
+_LARGE, _SAMPLE, _DOUBTFUL = 2**16, 20_000, 2048
+"""Of more candidates, so many at random say what a pick usually costs; and they, with those that
+are most in doubt, what the most is that one would tell. To compute both for all of a large pool
+takes longer than the choice itself."""
 
 _OPENINGS: dict[Kind, str] = {
     "exploit": "Exploit",
@@ -68,7 +72,7 @@ def reasons(view: CampaignView, choices: Sequence[Choice], rng: Generator) -> tu
     with one_blas_thread():
         draws = view.posterior.sample(N_DRAWS, rng)
         mean, deviation = label_moments(view, draws)(block)
-        chances, costs, gains = _standing(view, block, draws)
+        chances, costs, gains = _standing(view, block, draws, rng)
     expected = view.in_user_units(mean)
     nearest = _neighbours(view, items)
     found = []
@@ -123,7 +127,9 @@ def _kind(cost: float, gain: float) -> Kind:
     return "exploit" if 1.0 - cost >= gain else "explore"
 
 
-def _standing(view: CampaignView, block: Block, draws: Draws) -> tuple[Floats, Floats, Floats]:
+def _standing(
+    view: CampaignView, block: Block, draws: Draws, rng: Generator
+) -> tuple[Floats, Floats, Floats]:
     """Chance of the top, share of regret and share of information of some candidates."""
     n_items, n_draws = len(block), len(draws.weights)
     if len(view.pool) == 0:
@@ -133,9 +139,12 @@ def _standing(view: CampaignView, block: Block, draws: Draws) -> tuple[Floats, F
     values = draws.refine(block.x[rows], np.tile(np.arange(n_draws), n_items))
     in_top = values.reshape(n_items, n_draws) >= rivals.thresholds
     tradeoff = draws.tradeoff(rivals)
-    levels = view.pool.fold(_LevelsFold(tradeoff))
     own = tradeoff(block)
-    usual = float(levels.regret / levels.count)
+    if len(view.pool) <= _LARGE:
+        levels = view.pool.fold(_LevelsFold(tradeoff))
+    else:
+        levels = _estimated(view, rivals, tradeoff, rng)
+    usual = float(levels.regret / max(levels.count, 1))
     costs = own.regret / usual if usual > 0 else np.zeros(n_items)
     gains = own.gain / levels.gain if levels.gain > 0 else np.zeros(n_items)
     return (
@@ -143,6 +152,18 @@ def _standing(view: CampaignView, block: Block, draws: Draws) -> tuple[Floats, F
         np.minimum(costs, 1.0),
         np.minimum(gains, 1.0),
     )
+
+
+def _estimated(
+    view: CampaignView, rivals: Contenders, tradeoff: BlockFn[Tradeoff], rng: Generator
+) -> "_Levels":
+    """The levels of a large pool, from some of it."""
+    picked = np.unique(rng.integers(len(view.ids), size=_SAMPLE))
+    some = np.array([item for item in picked.tolist() if item in view.pool], dtype=np.int64)
+    doubtful = rivals.items[np.sort(np.argsort(-rivals.doubt, kind="stable")[:_DOUBTFUL])]
+    fold = _LevelsFold(tradeoff)
+    levels, most = (fold.step(fold.start(), view.block(items)) for items in (some, doubtful))
+    return replace(levels, gain=max(levels.gain, most.gain))
 
 
 @dataclass(frozen=True, slots=True)
