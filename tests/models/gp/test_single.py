@@ -85,9 +85,9 @@ def test_labels_of_any_size_are_scanned_and_bounded(name, unit):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "forest"])
-@pytest.mark.parametrize("count", [3, 300])
-def test_bounds_are_on_the_right_side(name, count):
-    draws, pool = problem(name, labels=25)
+@pytest.mark.parametrize(("labels", "count"), [(25, 3), (25, 300), (1, 20), (0, 20)])
+def test_bounds_are_on_the_right_side(name, labels, count):
+    draws, pool = problem(name, labels=labels)
     tradeoff = draws.tradeoff(contended(pool, draws, count))
     block = Block(np.arange(N), pool.x)
     exact, quick = tradeoff(block), quick_of(tradeoff)
@@ -110,8 +110,9 @@ def test_the_gain_of_a_forest_is_within_the_bound_for_all_candidates():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_lowest_score_is_that_of_all_scores(name):
-    draws, pool = problem(name, labels=25)
+@pytest.mark.parametrize("labels", [0, 25])
+def test_the_lowest_score_is_that_of_all_scores(name, labels):
+    draws, pool = problem(name, labels=labels)
     tradeoff = draws.tradeoff(contended(pool, draws, 20))
     for score in (
         RatioScores(tradeoff, 2.0),

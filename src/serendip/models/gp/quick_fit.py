@@ -47,6 +47,8 @@ class Columns:
 def _longest(form: Floats) -> float:
     """√λ, the largest eigenvalue."""
     last = len(form) - 1
+    if last < 0:  # no label yet
+        return 0.0
     (largest,) = eigh(form, eigvals_only=True, subset_by_index=[last, last], check_finite=False)
     return float(np.sqrt(max(largest, 0.0)))
 
