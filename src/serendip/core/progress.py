@@ -51,13 +51,10 @@ def counting(what: str, total: int, done: int = 0) -> Iterator[Callable[[int], N
         hearing.end()
 
 
-def counted(what: str, total: int, start: int = 0, upto: int | None = None) -> Iterator[int]:
-    """The steps from `start` to `total`, or not that far, each told when it is done."""
-    steps = range(start, total if upto is None else min(upto, total))
-    if not steps:
-        return
-    with counting(what, total, start) as tell:
-        for place in steps:
+def counted(what: str, stop: int, start: int = 0) -> Iterator[int]:
+    """The steps from `start` to `stop`, each told when it is done."""
+    with counting(what, stop, start) as tell:
+        for place in range(start, stop):
             yield place
             tell(1)
 

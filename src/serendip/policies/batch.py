@@ -30,7 +30,7 @@ from numpy.random import Generator
 from serendip.core.arrays import Ints
 from serendip.core.data import Block, Choice, Observation
 from serendip.core.laws import SupportsLaws, laws_of
-from serendip.core.progress import counted
+from serendip.core.progress import counted, counting
 from serendip.core.protocols import (
     BatchPolicy,
     Draws,
@@ -107,16 +107,17 @@ def choose_batch(
         posterior, pending = update_all(posterior, guesses, streams(0)), pending[n_told:]
         n_told -= len(guesses)
     chosen: list[Choice] = []
-    for place in counted(CHOOSING, count, upto=n_told):
-        rng = streams(place)
-        chosen.append(policy.choose(posterior, pool, remaining - place, rng))
-        if place + 1 < count:
-            guess = pretended(posterior, pool, chosen[-1].item)
-            posterior, pool = posterior.update(guess, rng), pool.without(guess.item)
-    done = len(chosen)
-    if done < count:
-        rest = _Shifted(streams, done)
-        chosen += _at_once(policy, posterior, pool, remaining - done, count - done, rest, pending)
+    with counting(CHOOSING, count if n_told else 0) as tell:
+        for place in range(min(n_told, count)):
+            rng = streams(place)
+            chosen.append(policy.choose(posterior, pool, remaining - place, rng))
+            if place + 1 < count:
+                guess = pretended(posterior, pool, chosen[-1].item)
+                posterior, pool = posterior.update(guess, rng), pool.without(guess.item)
+            tell(1)
+        if (done := len(chosen)) < count:
+            left, rest = remaining - done, _Shifted(streams, done)
+            chosen += _at_once(policy, posterior, pool, left, count - done, rest, pending)
     return tuple(chosen)
 
 
