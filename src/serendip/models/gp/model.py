@@ -158,7 +158,7 @@ class GaussianProcessPosterior:
     weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
     """(kernels, noise ratios) posterior weights of the grid, those learnt last; they sum to one.
 
-    With inducing points, of those kernels alone that a sample of the labels does not rule out.
+    Of many labels, of those kernels alone that a sample of them does not rule out (`inducing.py`).
     """
     fits: tuple[Fit, ...] = ()
     """One for each kernel whose weight counts."""
