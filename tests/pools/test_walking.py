@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from serendip.core.progress import listening
+from serendip.pools import walking
 from serendip.pools.dense import DensePool
 
 N, ROWS = 1000, 100
@@ -44,7 +45,24 @@ def test_every_block_is_told_and_the_answer_is_the_same(pool, threads, monkeypat
     alone, heard = pool.fold(Sum()), []
     with listening(lambda *told: heard.append(told)):
         assert pool.fold(Sum()) == alone
-    assert heard == [("looking through the pool", rows, N) for rows in range(0, N + 1, ROWS)]
+    told = [rows for _, rows, _ in heard]
+    assert {(what, of) for what, _, of in heard} == {("looking through the pool", N)}
+    assert told[0] == 0
+    assert told[-1] == N
+    assert all(0 < rows <= ROWS for rows in np.diff(told))
+
+
+@pytest.mark.parametrize("n", [1, 100, 4095, 4096, 8192, 10_000, 33_000, 1_000_003])
+@pytest.mark.parametrize("most", [1, 700, 8192])
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_a_pool_is_cut_alike_for_all_threads(n, most, threads):
+    rows, workers = walking._cut(n, most, threads)
+    blocks = -(-n // rows)
+    assert 1 <= rows <= most
+    assert 1 <= workers <= min(threads, blocks)
+    assert blocks <= -(-n // most) + workers
+    assert workers == 1 or rows * workers >= 2048 or most < 2048
+    assert (blocks - 1) * rows + 1 > n * (workers - 1) / workers - rows  # no thread is left idle
 
 
 def test_who_interrupts_does_not_wait_for_the_other_threads(pool, monkeypatch):

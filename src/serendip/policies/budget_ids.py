@@ -37,6 +37,7 @@ from numpy.random import Generator
 from serendip.core.arguments import flag, non_negative, whole_fields
 from serendip.core.data import Block, Choice, Contenders, Tradeoff
 from serendip.core.protocols import BlockFn, Pool, Posterior, SupportsScales
+from serendip.core.reductions.cheapest import least_regrets
 from serendip.core.reductions.folds import contended
 from serendip.policies.ratio import (
     check_n_draws,
@@ -122,5 +123,5 @@ def _share(longest: int, seen: int, remaining: int) -> float:
 def _expected(tradeoff: BlockFn[Tradeoff], doubtful: Contenders, count: int) -> float:
     """The mean Δ of the k cheapest, looked for among the contenders; of many, the likeliest."""
     likely = np.sort(np.argsort(-doubtful.share, kind="stable")[: max(2 * count, _LIKELY)])
-    found = tradeoff(Block(doubtful.items[likely], doubtful.x[likely]))
-    return float(np.sort(found.regret)[:count].mean())
+    block = Block(doubtful.items[likely], doubtful.x[likely])
+    return float(least_regrets(tradeoff, block, count).mean())

@@ -25,6 +25,9 @@ MOST_ROWS = 8192
 LOOKING = "looking through the pool"
 """What is reported of a walk."""
 
+_FEW_ROWS = 2048
+"""Rows that are worth a thread of their own."""
+
 _BLOCK_BYTES = 16 << 20
 """What a block may take in float64; wide pools get fewer rows, so that threads stay small."""
 
@@ -93,11 +96,11 @@ def walk(
     Args:
         read: The rows from start to stop, (stop − start, d), whoever has left.
         roll: Who is still there.
-        block_rows: How many rows make a block.
+        block_rows: How many rows a block has at most.
         reduction: What is made of them.
     """
+    block_rows, workers = _cut(roll.n, block_rows, n_threads())
     starts = range(0, roll.n, block_rows)
-    workers = min(n_threads(), len(starts) // 2)
     with counting(LOOKING, roll.n) as tell:
         if workers <= 1:
             return _walk_some(read, roll, block_rows, reduction, tell, None, starts)
@@ -112,6 +115,13 @@ def walk(
     for part in parts[1:]:
         result = reduction.merge(result, part)
     return result
+
+
+def _cut(n: int, most: int, threads: int) -> tuple[int, int]:
+    """Rows of a block and threads, all with as many blocks as one another, nearly alike."""
+    workers = max(1, min(threads, n // min(most, _FEW_ROWS)))
+    blocks = workers * max(1, -(-n // (most * workers)))
+    return max(1, -(-n // blocks)), workers
 
 
 def _walk_some(

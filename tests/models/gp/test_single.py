@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from serendip.core.data import Block, Observation
-from serendip.core.reductions import folds, scanning
+from serendip.core.reductions import cheapest, folds, scanning
+from serendip.core.reductions.cheapest import least_regrets
 from serendip.core.reductions.folds import LowestFold, contended, leading, lowest, optima
 from serendip.core.reductions.scanning import SupportsScan, quick_of
 from serendip.core.rng import stream
@@ -12,6 +13,7 @@ from serendip.models.ensemble.forest import ForestModel
 from serendip.models.gp.kernel_terms import Levels
 from serendip.models.gp.kernels import Group, linear, radial, single_columns, tanimoto, weighted
 from serendip.models.gp.model import GaussianProcessModel
+from serendip.models.gp.single import SingleWaves
 from serendip.models.mixture.auto import AutoModel, Member
 from serendip.policies.ratio import MeanScores, RatioScores, RegretScores
 from serendip.pools.dense import DensePool
@@ -32,6 +34,13 @@ MODELS = {
     "forest": ForestModel(4),
     "auto": AutoModel(
         (Member("gp", GaussianProcessModel(4, n_waves=64)), Member("forest", ForestModel(4)))
+    ),
+    "several": AutoModel(
+        (
+            Member("forest", ForestModel(4)),
+            Member("gp", GaussianProcessModel(4, n_waves=64)),
+            Member("plane", GaussianProcessModel(4, kernels=(linear(ALL),))),
+        )
     ),
 }
 
@@ -91,8 +100,9 @@ def test_bounds_are_on_the_right_side(name, labels, count):
     tradeoff = draws.tradeoff(contended(pool, draws, count))
     block = Block(np.arange(N), pool.x)
     exact, quick = tradeoff(block), quick_of(tradeoff)
-    for wanted in (np.ones, np.zeros):
-        found = quick(block, lambda one, wanted=wanted: wanted(len(one.regret), dtype=bool))
+    for looks in range(3):  # closer for all so many times, then for nobody
+        left = iter([True] * looks + [False] * 9)
+        found = quick(block, lambda one, left=left: np.full(len(one.regret), next(left)))
         assert (found.regret <= exact.regret).all()
         assert (found.gain >= exact.gain).all()
         assert (found.mean >= exact.mean).all()
@@ -144,3 +154,39 @@ def test_who_leads_is_who_leads_by_values_in_float64(name, count):
     again = leading(pool.with_block_rows(200), draws, count)
     np.testing.assert_array_equal(np.sort(again.items, axis=1), np.sort(some.items, axis=1))
     np.testing.assert_array_equal(again.thresholds, some.thresholds)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("count", "labels"), [(3, 25), (40, 25), (40, 0)])
+def test_least_regrets_are_those_of_all(name, count, labels, monkeypatch):
+    monkeypatch.setattr(cheapest, "_LONG", 256)
+    draws, pool = problem(name, labels=labels)
+    tradeoff = draws.tradeoff(contended(pool, draws, 20))
+    block = Block(np.arange(labels, N), pool.x[labels:])
+    wanted = np.sort(tradeoff(block).regret)[:count]
+    np.testing.assert_allclose(least_regrets(tradeoff, block, count), wanted, rtol=1e-9, atol=1e-15)
+    few = Block(block.items[:2], block.x[:2])
+    assert len(least_regrets(tradeoff, few, count)) == 2
+
+
+@pytest.mark.parametrize("far", [1.0, 30.0, 1e4, 1e12])
+def test_waves_far_out_take_their_angles_from_float64(far):
+    rng = stream(0, "far")
+    sketch = MODELS["sum"].kernels[0].sketches(64, rng)[0][1]
+    weights = rng.standard_normal((64, 5))
+    x = far * rng.standard_normal((50, 4)).astype(np.float32).astype(np.float64)
+    found = np.empty((50, 64), dtype=np.float32)
+    waves = SingleWaves.of(sketch, weights)
+    off = waves.written(x, found)
+    assert (off == 0.0) == (far > 100.0)
+    error = np.abs(found - sketch(x)) @ np.abs(weights)
+    sizes = np.abs(weights).sum(axis=0) / np.sqrt(32)
+    assert (error <= off * waves.swing + 16 * 2.0**-24 * sizes).all()
+
+
+def test_long_blocks_are_bounded_a_part_at_a_time_whatever_the_members():
+    draws, pool = problem("several", labels=25, n=3000)
+    tradeoff = draws.tradeoff(contended(pool, draws, 20))
+    score = RatioScores(tradeoff, 2.0)
+    _, keys = pool.fold(LowestFold(score))
+    assert lowest(pool, score, 7).score == pytest.approx(keys[0].min(), rel=1e-9)

@@ -21,7 +21,7 @@ from serendip.core.reductions.ties import TIE, first_of_lowest, near_lowest
 from serendip.core.rng import priority
 
 _FIRST = 16
-"""Candidates of a block that are scored first, those that could be lowest by a quick bound."""
+"""Candidates of a block that are scored before the others, those that could be lowest."""
 
 _HELD = 8192
 """Contenders whose features are held; those of more are read when they are needed."""
@@ -116,15 +116,27 @@ class LowestFold:
     def step(self, state: _Ranked, block: Block) -> _Ranked:
         if self.quick is None or len(block) < LONG:
             return self._scored(state, block)
-        floor = self.quick(block, lambda found: _unbeaten(found.keys[0], state)).keys[0]
-        first = np.sort(np.argpartition(floor, _FIRST)[:_FIRST])
-        state = self._scored(state, Block(block.items[first], block.x[first]))
-        left = _unbeaten(floor, state)
-        left[first] = False
-        rest = np.flatnonzero(left)
-        if len(rest) == 0:
-            return state
-        return self._scored(state, Block(block.items[rest], block.x[rest]))
+        left = np.ones(len(block), dtype=bool)
+
+        def scored(floor: Floats, count: int) -> _Ranked:
+            """With so many of those scored that are left, the likeliest: fewer may be lower."""
+            places = np.flatnonzero(left)
+            if len(places) > count:
+                places = np.sort(places[np.argpartition(floor[places], count)[:count]])
+            left[places] = False
+            return self._scored(state, Block(block.items[places], block.x[places]))
+
+        def matters(found: Scores) -> Array:
+            nonlocal state
+            floor = found.keys[0]
+            if len(state[0]) == 0:
+                state = scored(floor, _FIRST)
+            return left & _unbeaten(floor, state)
+
+        floor, count = self.quick(block, matters).keys[0], _FIRST
+        while np.any(np.logical_and(left, _unbeaten(floor, state), out=left)):
+            state, count = scored(floor, count), 8 * count
+        return state
 
     def _scored(self, state: _Ranked, block: Block) -> _Ranked:
         keys = self.score(block).keys

@@ -25,7 +25,7 @@ from serendip.core.reductions.scanning import (
     scan_of,
     shortened,
 )
-from serendip.core.threads import one_blas_thread, spread
+from serendip.core.threads import n_threads, one_blas_thread, spread
 
 NOT_FINITE = (
     "A posterior draw took a value that is not finite. "
@@ -44,6 +44,9 @@ _NOTED = 2**14
 
 _REFINED = 2048
 """Pairs computed again in float64 at once."""
+
+_SOME = 256
+"""Of these, so many are worth a thread of their own."""
 
 
 def optima(pool: Pool, draws: Draws, count: int = 1) -> Optima:
@@ -325,7 +328,8 @@ def _exact_values(pool: Pool, draws: Draws, pairs: Pairs) -> Floats:
         row = np.cumsum(fresh) - 1
         return _refined(draws, pool.take(items[fresh]), row, pairs.draw[places])
 
-    parts = [order[start : start + _REFINED] for start in range(0, len(order), _REFINED)]
+    n_parts = max(-(-len(order) // _REFINED), min(n_threads(), len(order) // _SOME))
+    parts = np.array_split(order, n_parts) if n_parts else []
     with one_blas_thread():
         for places, values in zip(parts, spread(exact, parts), strict=True):
             found[places] = values

@@ -22,7 +22,7 @@ _GROUP = 32
 """Rows whose maximum is compared before they are."""
 
 
-LONG = 4096
+LONG = 2048
 """Rows of a block from which on the quick ways pay: of few, most are computed again anyway."""
 
 ScanFn = Callable[[slice], tuple[Array, Floats]]
@@ -119,11 +119,20 @@ def shortened(items: Ints) -> Array:
 def reaching(values: Array, tops: Array, floor: Array) -> tuple[Ints, Ints]:
     """Rows and draws of all values that reach the floor of their draw."""
     n_rows, n_draws = values.shape
-    group, draw = np.divmod(np.flatnonzero(tops >= floor), n_draws)
+    group, draw = _places(tops >= floor)
     if 8 * len(group) > tops.size:
-        row, draw = np.nonzero(values >= floor)
-        return row, draw
+        return _places(values >= floor)
     rows = group[:, None] * _GROUP + np.arange(_GROUP)
     seen = values.ravel()[np.minimum(rows, n_rows - 1) * n_draws + draw[:, None]]
-    place, inside = np.nonzero((seen >= floor[draw][:, None]) & (rows < n_rows))
+    place, inside = _places((seen >= floor[draw][:, None]) & (rows < n_rows))
     return rows[place, inside], draw[place]
+
+
+def _places(mask: Array) -> tuple[Ints, Ints]:
+    """As np.nonzero of two dimensions, several times faster."""
+    places = np.flatnonzero(mask)
+    if mask.size < 2**31:
+        places = places.astype(np.int32)  # which divides faster
+    rows = places // max(1, mask.shape[1])
+    columns = places - rows * mask.shape[1]
+    return rows.astype(np.int64), columns.astype(np.int64)

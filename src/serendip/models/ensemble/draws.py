@@ -20,7 +20,7 @@ from serendip.models.linear_forms import LinearTradeoff
 from serendip.models.wide import WideDraws
 
 _ROWS = 2048
-"""Rows refined at once."""
+"""Rows worked on at once."""
 _LEVEL = 64.0
 """A level that is so much larger than all features is added in float64."""
 
@@ -107,17 +107,26 @@ class EnsembleDraws:
         """Members are asked of the whole block at once; the product is in float32."""
         if isinstance(self.inner, LogisticDraws):
             return plain_scan(self, block)
-        found, level = self.ensemble(block.x), self.ensemble.scale.centre
-        found[:, 0] -= level
+        found, level = self._single(block.x), self.ensemble.scale.centre
         largest = float(np.abs(found).max(initial=0.0))
         if not 1e-15 < largest + abs(level) < 1e15:
             return plain_scan(self, block)
-        single = Block(block.items, found.astype(np.float32))
+        single = Block(block.items, found)
         slack = self.inner.slack(single) + self.grains
         wide = abs(level) > _LEVEL * largest
         if not wide:
             slack += 2.0 * float(np.finfo(np.float32).eps) * abs(level)
         return EnsembleScan(self.inner, single.x, level, slack, wide)
+
+    def _single(self, x: Array) -> Array:
+        """(b, 1 + K + d + 1) features in float32, the first less the level; some infinite."""
+        found = np.empty((len(x), self.ensemble.width), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            for start in range(0, len(x), _ROWS):
+                features = self.ensemble(x[start : start + _ROWS])
+                features[:, 0] -= self.ensemble.scale.centre
+                found[start : start + _ROWS] = features
+        return found
 
     def slack(self, block: Block) -> Floats:
         """The rounding of a product, by a bound on features that need not be computed for it."""

@@ -125,11 +125,13 @@ def _grown(x: Array, y: Floats, counts: Ints, share: float, rng: Generator) -> l
     from sklearn import config_context  # slow to import, and needed by this model alone
     from sklearn.tree import ExtraTreeRegressor
 
-    seeds = rng.integers(2**31, size=len(counts)).tolist()
+    # Rows that repeat give the trees that weights would; checking weights takes longer than a tree,
+    # and so does a seed for each.
+    chance, bags = np.random.RandomState(rng.bit_generator), np.arange(len(y))
     with config_context(skip_parameter_validation=True, assume_finite=True):
         return [
-            ExtraTreeRegressor(max_features=share, random_state=seed)
-            .fit(x, y, sample_weight=count, check_input=False)
+            ExtraTreeRegressor(max_features=share, random_state=chance)
+            .fit(x[rows], y[rows], check_input=False)
             .tree_
-            for seed, count in zip(seeds, counts.astype(np.float64), strict=True)
+            for rows in (np.repeat(bags, count) for count in counts)
         ]

@@ -5,7 +5,7 @@ sketched by random features where a path is drawn (Rahimi and Recht 2007). Every
 of about one for features of unit size.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,8 +28,8 @@ _ORTHOGONAL = 64
 _SAME = 1e-6
 """Marks closer than this, beside their size, are of one level: far more than rounding."""
 
-_ROWS = 64
-"""Rows whose waves stay in the cache."""
+_CACHED = 2**17
+"""Entries of a matrix worked on at once, which stay in the cache."""
 
 
 class ExactTerm(Protocol):
@@ -164,13 +164,18 @@ def _marks(columns: Columns, x: Floats) -> Floats:
     return np.asarray(x[:, columns] @ np.random.default_rng(0).standard_normal(len(columns)))
 
 
+def _some_rows(matrix: Array) -> Iterator[slice]:
+    """Its rows, some at a time."""
+    step = max(16, _CACHED // max(1, matrix.shape[1]))
+    return (slice(start, start + step) for start in range(0, len(matrix), step))
+
+
 def _waves(angle: Floats, sizes: Floats | float, out: Array | None = None) -> Array:
     """(b, 2F) cos and sin by their sizes, to 10⁻⁷: reduced in float64, then in fast float32."""
     count = angle.shape[1]
     found = np.empty((len(angle), 2 * count)) if out is None else out
     sizes = np.asarray(sizes, dtype=found.dtype)
-    for start in range(0, len(angle), _ROWS):
-        rows = slice(start, start + _ROWS)
+    for rows in _some_rows(angle):
         turns = angle[rows] * (0.5 / np.pi)
         turns -= np.rint(turns)
         turns *= 2.0 * np.pi
@@ -211,8 +216,7 @@ class Radial:
         """(b, c)"""
         x, z = (chosen(x, self.columns, self.relevance) / self.lengthscale for x in (x, z))
         found, lengths, others = x @ z.T, norms(x), norms(z)
-        for start in range(0, len(x), _ROWS):
-            rows = slice(start, start + _ROWS)
+        for rows in _some_rows(found):
             squared = lengths[rows, None] + others
             squared -= 2.0 * found[rows]
             found[rows] = self._profile(np.maximum(squared, 0.0, out=squared))
@@ -222,8 +226,8 @@ class Radial:
         """(b, c) weight·k to 16·2⁻²⁴ of the weight, in float32, of r² before it is over ℓ²."""
         found, scale = np.empty_like(squared), float(self.lengthscale) ** -2
         smooth = float(self.smoothness)
-        for start in range(0, len(squared), _ROWS):
-            part, out = squared[start : start + _ROWS], found[start : start + _ROWS]
+        for rows in _some_rows(found):
+            part, out = squared[rows], found[rows]
             if not np.isfinite(smooth):
                 np.exp(np.multiply(part, -0.5 * scale, out=out), out=out)
             else:
@@ -267,7 +271,8 @@ class Radial:
 
 def chosen(x: Floats, columns: Columns, relevance: Relevance) -> Floats:
     """(b, columns) √r_c x_c."""
-    return np.asarray(x[:, columns] * np.sqrt(relevance) if relevance else x[:, columns])
+    own = x if columns == tuple(range(x.shape[1])) else x[:, columns]
+    return np.asarray(own * np.sqrt(relevance) if relevance else own)
 
 
 def norms(rows: Floats) -> Floats:
@@ -298,8 +303,22 @@ class WaveSketch:
 
     def written(self, x: Floats, out: Array | None) -> Array:
         """The same, in place and in the precision of what is given."""
-        count = self.frequencies.shape[1]
-        return _waves(x[:, self.columns] @ self.frequencies, float(count) ** -0.5, out)
+        return _waves(x[:, self.columns] @ self.frequencies, self._size, out)
+
+    def single(self, x: Array, turns: Array, out: Array) -> None:
+        """Likewise from angles in float32: (b, columns) x, and frequencies over 2π."""
+        count = turns.shape[1]
+        for rows in _some_rows(out):
+            angle, part = x[rows] @ turns, out[rows]
+            angle -= np.rint(angle)
+            angle *= np.float32(2.0 * np.pi)
+            np.cos(angle, out=part[:, :count])
+            np.sin(angle, out=part[:, count:])
+            part *= np.float32(self._size)
+
+    @property
+    def _size(self) -> float:
+        return 1.0 / float(np.sqrt(self.frequencies.shape[1]))
 
 
 @dataclass(frozen=True, slots=True)

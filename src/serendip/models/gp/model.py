@@ -250,19 +250,19 @@ class GaussianProcessPosterior:
         check_draws(size, rng)
         owners = [(fit, r) for fit in self.fits for r in range(len(fit.noise))]
         chances = np.concatenate([fit.weights for fit in self.fits])
-        picks = rng.choice(len(owners), size=size, p=chances / chances.sum())
+        picks = np.sort(rng.choice(len(owners), size=size, p=chances / chances.sum()))
         gammas = rng.standard_gamma(self.fits[0].shape, size=size)
         paths, first = [], 0
         for place, fit in enumerate(self.fits):
-            own = np.flatnonzero((picks >= first) & (picks < first + len(fit.noise)))
-            if len(own):
+            own = slice(*np.searchsorted(picks, (first, first + len(fit.noise))).tolist())
+            if own.stop > own.start:
                 paths.append(self._path(place, own, picks[own] - first, gammas[own], rng))
             first += len(fit.noise)
         return PathDraws(
             tuple(paths), equal_weights(size), Gaussian(self.noise_variance), self.fits
         )
 
-    def _path(self, place: int, own: Ints, grid: Ints, gammas: Floats, rng: Generator) -> Path:
+    def _path(self, place: int, own: slice, grid: Ints, gammas: Floats, rng: Generator) -> Path:
         """E f + s(g − c(·, X)A⁻¹(g(X) + ε)), g drawn from the prior and ε from the noise.
 
         Through inducing points E f + s(g − c(·, Z)B diag(1 / (μ + r)) (Bᵀg(Z) + Pᵀε)).
@@ -272,10 +272,10 @@ class GaussianProcessPosterior:
         sketches = fit.kernel.sketches(self.model.n_waves, rng)
         features = fit.kernel.features(fit.x)
         waves = [root * sketch(fit.x) for root, sketch in sketches]
-        exact = rng.standard_normal((features.shape[1], len(own)))
-        random = [rng.standard_normal((wave.shape[1], len(own))) for wave in waves]
-        level = rng.standard_normal(len(own))
-        noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(fit.sizes), len(own)))
+        exact = rng.standard_normal((features.shape[1], len(grid)))
+        random = [rng.standard_normal((wave.shape[1], len(grid))) for wave in waves]
+        level = rng.standard_normal(len(grid))
+        noise = np.sqrt(fit.noise[grid]) * rng.standard_normal((len(fit.sizes), len(grid)))
         drawn = features @ exact + level
         at_labels = len(fit.x) == len(self.x)
         if at_labels:

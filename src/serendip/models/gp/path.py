@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from serendip.core.arrays import Floats, Ints
+from serendip.core.arrays import Floats
 from serendip.models.gp.kernel_terms import Sketch
 from serendip.models.gp.kernels import Kernel
 
@@ -16,8 +16,8 @@ class Path:
     φ are the features of the exact terms, ψ the sketches of the others, which alone have k.
     """
 
-    draws: Ints
-    """(m,) which draws they are."""
+    draws: slice
+    """Which draws they are."""
     fit: int
     """The place of the kernel among those of the posterior."""
     kernel: Kernel
@@ -53,7 +53,7 @@ class Path:
     def averaged(self, weights: Floats) -> "Path":
         """Σ weights_i f_i as one path."""
         return Path(
-            np.zeros(1, dtype=np.int64),
+            slice(0, 1),
             self.fit,
             self.kernel,
             self.x,

@@ -90,14 +90,19 @@ class PathDraws:
 
     def refine(self, x: Array, draws: Ints) -> Floats:
         """As `values`; rows that repeat, one after the other, are computed once."""
-        rows, place = distinct(np.asarray(x, dtype=np.float64))
-        found, steps = np.empty(len(place)), self.steps[draws]
-        level = np.empty(len(self.weights))
-        for part in slices(len(rows)):
-            inside = slice(*np.searchsorted(place, (part.start, part.stop)))
-            values, level = self._departures(rows[part])
-            found[inside] = values[place[inside] - part.start, draws[inside]]
-        return np.asarray(np.rint(found / steps) * steps + level[draws])
+        x, found, steps = np.asarray(x, dtype=np.float64), np.empty(len(x)), self.steps[draws]
+        for path in self.paths:
+            first = path.draws.start
+            own = np.flatnonzero((draws >= first) & (draws < path.draws.stop))
+            rows, place = distinct(x[own])
+            for part in slices(len(rows)):
+                inside = slice(*np.searchsorted(place, (part.start, part.stop)))
+                some, values = own[inside], path.departures(rows[part])
+                found[some] = values[place[inside] - part.start, draws[some] - first]
+            found[own] = (
+                np.rint(found[own] / steps[own]) * steps[own] + path.level[draws[own] - first]
+            )
+        return found
 
     def laws(self, block: Block) -> tuple[Law, ...]:
         """The exact mean and covariance of the mixture."""

@@ -13,7 +13,9 @@ from serendip.models.gp.kernels import Kernel
 from serendip.models.left_out import student_held_out
 
 _CHUNK = 1024
-"""Rows worked on at once."""
+"""Rows worked on at once, at least."""
+_ENTRIES = 2**17
+"""Entries of a matrix worked on at once, where rows are short: threads hinder each other less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +142,15 @@ class Fit:
         return np.asarray(self.scales * np.clip(left, 0.0, None))
 
 
-def slices(count: int) -> Iterator[slice]:
-    """Consecutive rows, so many at once that what is made of them stays small."""
-    return (slice(start, start + _CHUNK) for start in range(0, count, _CHUNK))
+def slices(count: int, width: int = _CHUNK) -> Iterator[slice]:
+    """Consecutive rows, so many at once that what is made of them stays small.
+
+    Args:
+        count: Of all rows.
+        width: How many entries are made of a row.
+    """
+    step = max(_CHUNK, _ENTRIES // max(1, width))
+    return (slice(start, start + step) for start in range(0, count, step))
 
 
 def mixture_moments(fits: tuple[Fit, ...], x: Floats) -> tuple[Floats, Floats]:

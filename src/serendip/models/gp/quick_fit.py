@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from serendip.core.arrays import Array, Floats, Ints
+from serendip.core.arrays import Array, Floats
 from serendip.models.gp.path import Path
 from serendip.models.gp.process import Fit, Seen
 from serendip.models.gp.single import UNIT, Others, SinglePath, lengths, single
@@ -63,6 +63,8 @@ class QuickFit:
     """One fit, ready for products in float32."""
 
     fit: Fit
+    labels: Others
+    """X"""
     others: Others
     """X, and the contenders below."""
     features: Array
@@ -73,6 +75,8 @@ class QuickFit:
     """A sum of paths, of one column."""
     level: float
     """Of that sum."""
+    waves: float
+    """How far its random features can take it, which are as long as the root of their weight."""
     total: float
     """Σ w E[s²]"""
     pull: Columns
@@ -109,11 +113,13 @@ class QuickFit:
         others = Others.of((fit.kernel,), np.concatenate([fit.x, x]))
         return cls(
             fit=fit,
+            labels=others.first(len(fit.x)),
             others=others,
             features=single(np.ascontiguousarray(features.T)),
             longest=float(lengths(features).max(initial=0.0)),
             path=None if path is None else SinglePath.of(path, others),
             level=0.0 if path is None else float(path.level[0]),
+            waves=0.0 if path is None else 1.001 * sum(map(_size, path.random)),
             total=float(scale.sum()),
             pull=Columns.of(fit.pull.T),
             told=Columns.of((fit.basis * kept) @ there.turned.T),
@@ -123,72 +129,94 @@ class QuickFit:
             root=1.001 * float(np.linalg.norm(factor)),
         )
 
-    def __call__(self, x: Floats, doubt: Floats) -> "QuickSeen":
-        """Others, (b, d), beside these contenders, of whom each is in so much doubt."""
-        t, kernel = len(self.fit.x), self.fit.kernel
-        near = self.others.near(kernel, x, {})
-        entry = np.full(len(x), self.others.entry_error(kernel, x))
-        largest = np.full(len(x), float(sum(weight for weight, _ in kernel.sketched)))
+    def glance(self, x: Floats) -> "Glance":
+        """Others, (b, d), by their kernel with X: of the sum of paths, what no wave says."""
+        near = self.labels.near(self.fit.kernel, x, {})
+        entry = np.full(len(x), self.labels.entry_error(self.fit.kernel, x))
+        features = self._features(x)
         shared, shared_error = np.zeros(len(x)), np.zeros(len(x))
-        features: Array | None = None
         if self.path is not None:
-            all_features = self.path.features(x, near[:, :t])
+            exact, pull = self.path.ends
+            shared = (features @ exact + near[:, : len(pull)] @ pull)[:, 0] + np.float64(self.level)
+            longest = np.hypot(lengths(features), lengths(near))
+            shared_error = self.path.error(longest, entry) + self.waves
+        entry, _ = self._completed(near, features, entry)
+        return self._glance(x, near, entry, shared, shared_error)
+
+    def beside(self, x: Floats, doubt: Floats) -> "Beside":
+        """Others, (b, d), beside these contenders, of whom each is in so much doubt."""
+        t = len(self.fit.x)
+        near = self.others.near(self.fit.kernel, x, {})
+        entry = np.full(len(x), self.others.entry_error(self.fit.kernel, x))
+        shared, shared_error = np.zeros(len(x)), np.zeros(len(x))
+        if self.path is None:
+            features = self._features(x)
+        else:
+            all_features, off = self.path.features(x, near[:, :t])
             shared = (all_features @ self.path.weights)[:, 0] + np.float64(self.level)
-            shared_error = self.path.error(lengths(all_features), float(entry.max(initial=0.0)))
+            shared_error = self.path.error(lengths(all_features), entry) + off
             features = all_features[:, : len(self.features)]
-        if len(self.features):
-            if features is None:
-                features = kernel.features(x).astype(np.float32)
-            reach = lengths(features) * self.longest
-            near += features @ self.features
-            entry += UNIT * ((len(self.features) + 8) * reach + 2.0 * largest)
-            largest += reach
-        k = near[:, :t]
-        size = lengths(k)
-        rounding = (t + 8) * UNIT * size
-        means = (k @ self.pull.single).astype(np.float64) + self.pull.constant
-        means_error = np.outer(entry, self.pull.totals) + np.outer(rounding, self.pull.sizes)
+        entry, largest = self._completed(near, features, entry)
+        glance = self._glance(x, near[:, :t], entry, shared, shared_error)
         covariance = near[:, t:] * np.float32(self.total)
-        covariance -= k @ self.told.single
+        covariance -= glance.k @ self.told.single
         apart = self.total - self.told.constant
         covariance += apart.astype(np.float32)
         root = float(np.sqrt(doubt.sum()))
         totals, sizes = (doubt_norm(doubt, one) for one in (self.told.totals, self.told.sizes))
-        covariance_error = entry * (self.total * root + totals) + 2.0 * rounding * sizes
-        covariance_error += 8.0 * UNIT * (self.total * root * largest + doubt_norm(doubt, apart))
-        prior = self.total * (kernel.diagonal(x) + 1.0)
-        return QuickSeen(
-            shared,
-            shared_error,
-            means,
-            means_error,
-            covariance,
-            covariance_error,
-            prior,
-            k,
-            entry,
-            size,
-        )
+        error = entry * (self.total * root + totals) + 2.0 * (t + 8) * UNIT * glance.size * sizes
+        error += 8.0 * UNIT * (self.total * root * largest + doubt_norm(doubt, apart))
+        return Beside(glance, covariance, error)
 
-    def variances(self, seen: "QuickSeen", some: Ints) -> tuple[Floats, Floats]:
-        """The variance of some of these within the fit, at least and at most."""
-        k, entry, size = seen.k[some], seen.entry[some], seen.size[some]
-        found, first, t = np.zeros(len(k)), 0, len(self.lift)
+    def _features(self, x: Floats) -> Array:
+        """(b, F) φ of the exact terms in float32."""
+        if len(self.features) == 0:
+            return np.empty((len(x), 0), dtype=np.float32)
+        return self.fit.kernel.features(x).astype(np.float32)
+
+    def _completed(self, near: Array, features: Array, entry: Floats) -> tuple[Floats, Floats]:
+        """The exact terms put in: how far entries may be off then, and the largest of each row."""
+        largest = np.full(len(near), float(sum(weight for weight, _ in self.fit.kernel.sketched)))
+        if len(self.features) == 0:
+            return entry, largest
+        reach = lengths(features) * self.longest
+        near += features @ self.features[:, : near.shape[1]]
+        entry = entry + UNIT * ((len(self.features) + 8) * reach + 2.0 * largest)
+        return entry, largest + reach
+
+    def _glance(
+        self, x: Floats, k: Array, entry: Floats, shared: Floats, shared_error: Floats
+    ) -> "Glance":
+        size = lengths(k)
+        means = (k @ self.pull.single).astype(np.float64) + self.pull.constant
+        error = np.outer(entry, self.pull.totals)
+        error += np.outer((len(self.fit.x) + 8) * UNIT * size, self.pull.sizes)
+        prior = self.total * (self.fit.kernel.diagonal(x) + 1.0)
+        return Glance(shared, shared_error, means, error, prior, k, entry, size)
+
+    def variances(self, seen: "Glance") -> tuple[Floats, Floats]:
+        """Within the fit, at least and at most."""
+        found, first, t = np.zeros(len(seen.k)), 0, len(self.lift)
         for start, band in self.bands:
-            part = k[:, start:] @ band
+            part = seen.k[:, start:] @ band
             part += self.lift[first : first + band.shape[1]].astype(np.float32)
             found += np.einsum("bc,bc->b", part, part)
             first += band.shape[1]
         root = np.sqrt(found)
-        error = entry * (np.sqrt(t) * self.stretch) + (t + 16) * UNIT * (size * self.root + root)
+        error = seen.entry * (np.sqrt(t) * self.stretch)
+        error += (t + 16) * UNIT * (seen.size * self.root + root)
         error += 4.0 * UNIT * float(np.linalg.norm(self.lift))
         least, most = np.clip(root - error, 0.0, None) ** 2, (root + error) ** 2
-        return seen.prior[some] - most, seen.prior[some] - least
+        return seen.prior - most, seen.prior - least
+
+
+def _size(weights: Floats) -> float:
+    return float(np.linalg.norm(weights))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QuickSeen:
-    """Some candidates as one fit sees them, and how far that may be off."""
+class Glance:
+    """Some candidates as one fit sees them by the labels, and how far that may be off."""
 
     shared: Floats
     """(b,) the sum of paths"""
@@ -196,10 +224,6 @@ class QuickSeen:
     means: Floats
     """(b, R)"""
     means_error: Floats
-    covariance: Array
-    """(b, c) in float32, with the contenders; that of the means apart."""
-    covariance_error: Floats
-    """(b,) √Σ w δ² over the contenders"""
     prior: Floats
     """(b,) their variance before any label"""
     k: Array
@@ -208,3 +232,14 @@ class QuickSeen:
     """(b,) how far any of these may be off"""
     size: Floats
     """(b,) |k|"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """Likewise with the contenders."""
+
+    glance: Glance
+    covariance: Array
+    """(b, c) in float32; that of the means apart."""
+    covariance_error: Floats
+    """(b,) √Σ w δ² over the contenders"""

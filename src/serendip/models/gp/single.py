@@ -1,8 +1,9 @@
 """Kernels and paths in float32, each with a bound on its error: so a large pool is looked through.
 
-Distances and angles come from float64, as rounding there moves a kernel by much; what is made of
-them, and all long products, from float32. A product of F terms is off by at most (F + 2) u |a||b|,
-in whatever order it is summed, and what is rounded to float32 by u, with u = 2⁻²⁴.
+Distances come from float64, as rounding there moves a kernel by much, and so do angles of waves
+that float32 would put too far off; what is made of them, and all long products, from float32. A
+product of F terms is off by at most (F + 2) u |a||b|, in whatever order it is summed, and what is
+rounded to float32 by u, with u = 2⁻²⁴.
 """
 
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ _FINE = 2.0**-50
 
 RANGE = 2.0**60
 """Sizes beyond this, or below its reciprocal, are not for float32."""
+
+_ANGLE = 2.0**-12
+"""Angles that float32 may put further off than this come from float64."""
 
 _LEVEL = 64.0
 """A level that is so much larger than the weights is added in float64."""
@@ -66,6 +70,14 @@ class Others:
                     made.sides[term.columns, term.relevance] = side, float(size.max(initial=0.0))
         return made
 
+    def first(self, count: int) -> "Others":
+        """The first of these rows alone."""
+        sides = {
+            key: (np.ascontiguousarray(side[:, :count]), float(side[-1, :count].max(initial=0.0)))
+            for key, (side, _) in self.sides.items()
+        }
+        return Others(self.z[:count], sides)
+
     def near(self, kernel: Kernel, x: Floats, known: "dict[_Key, Array]") -> Array:
         """(b, c) k(x, z) of the sketched terms, in float32.
 
@@ -97,14 +109,46 @@ class Others:
 
         With the rounding of r² in float64, either way: |∂k/∂r²| ≤ 3/2.
         """
-        total = 0.0
+        total, longest = 0.0, float(norms(x).max(initial=0.0))
         for weight, term in kernel.sketched:
             total += (_ENTRY + 4.0 * UNIT * len(kernel.sketched)) * weight
             if isinstance(term, Radial):
-                far = float(norms(chosen(x, term.columns, term.relevance)).max(initial=0.0))
+                far = max(term.relevance, default=1.0) * longest
                 far += self.sides[term.columns, term.relevance][1]
                 total += 1.5 * weight * _FINE * (len(term.columns) + 8) * far / term.lengthscale**2
         return float(total)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleWaves:
+    """Random waves whose angles come from float32, where that is close enough."""
+
+    sketch: WaveSketch
+    turns: Array
+    """(d, F) frequencies over 2π, in float32."""
+    fastest: float
+    """The largest length of a frequency."""
+    swing: Floats
+    """(m,) Σ |w||ω| F^{−1/2}: what an angle that is off by |x| may do to each draw."""
+
+    @classmethod
+    def of(cls, sketch: WaveSketch, weights: Floats) -> "SingleWaves":
+        """With the weights of the draws, (2F, m)."""
+        size = np.linalg.norm(sketch.frequencies, axis=0)
+        swing = np.tile(size, 2) @ np.abs(weights) / np.sqrt(len(size))
+        turns = single(sketch.frequencies * (0.5 / np.pi))
+        return cls(sketch, turns, float(size.max(initial=0.0)), swing)
+
+    def written(self, x: Floats, out: Array) -> float:
+        """In place; how far an angle may be off, over the length of its frequency."""
+        own = chosen(x, self.sketch.columns, ())
+        longest = float(np.sqrt(norms(own).max(initial=0.0)))
+        off = float(own.shape[1] + 4) * UNIT * longest
+        if off * self.fastest < _ANGLE:
+            self.sketch.single(own.astype(np.float32), self.turns, out)
+            return off
+        self.sketch.written(x, out)
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,8 +159,10 @@ class SinglePath:
     others: Others
     weights: Array
     """(F, m) of all features, float32."""
+    waves: tuple[SingleWaves | None, ...]
+    """One for each sketch; none where it is of another kind."""
     sizes: Floats
-    """(m,) their lengths"""
+    """(m,) the lengths of the weights"""
     spread: Floats
     """(m,) Σ |w| of those that rounding may move by u whatever they are, by the largest of each."""
     pull: Floats
@@ -131,28 +177,43 @@ class SinglePath:
         spread = top * np.abs(path.exact).sum(axis=0)
         for part in path.random:
             spread += np.abs(part).sum(axis=0) * (2.0 / len(part)) ** 0.5
+        waves = tuple(
+            SingleWaves.of(sketch, part) if isinstance(sketch, WaveSketch) else None
+            for sketch, part in zip(path.sketches, path.random, strict=True)
+        )
         pull = np.abs(path.pull).sum(axis=0)
         sizes = np.sqrt(np.einsum("fm,fm->m", weights, weights)) * 1.001
-        return cls(path, others, single(weights), sizes, spread, pull)
+        return cls(path, others, single(weights), waves, sizes, spread, pull)
 
-    def features(self, x: Floats, near: Array) -> Array:
-        """(b, F) in float32, given k(x, X)."""
+    def features(self, x: Floats, near: Array) -> tuple[Array, Floats]:
+        """(b, F) in float32, given k(x, X); and (m,) what rounding of angles takes from values."""
         found = np.empty((len(x), len(self.weights)), dtype=np.float32)
-        stop = len(self.path.exact)
+        stop, off = len(self.path.exact), np.zeros(len(self.sizes))
         if stop:
             found[:, :stop] = self.path.kernel.features(x)
-        for sketch, part in zip(self.path.sketches, self.path.random, strict=True):
+        for sketch, waves, part in zip(
+            self.path.sketches, self.waves, self.path.random, strict=True
+        ):
             start, stop = stop, stop + len(part)
-            if isinstance(sketch, WaveSketch):
-                sketch.written(x, found[:, start:stop])
-            else:
+            if waves is None:
                 found[:, start:stop] = sketch(x)
+            else:
+                off += waves.written(x, found[:, start:stop]) * waves.swing
         if self.path.sketches:
             found[:, stop:] = near
-        return found
+        return found, off
 
-    def error(self, longest: Floats | float, entry: float) -> Floats:
-        """How far values may be off, of features so long at most and kernels so far off."""
+    @property
+    def ends(self) -> tuple[Array, Array]:
+        """Of the weights, those of the exact features and those of k(x, X)."""
+        stop = len(self.path.pull) if self.path.sketches else 0
+        return self.weights[: len(self.path.exact)], self.weights[len(self.weights) - stop :]
+
+    def error(self, longest: Floats | float, entry: Floats | float) -> Floats:
+        """How far values may be off, of features so long at most and kernels so far off.
+
+        By draw; where lengths are of many rows, of the only draw, by row.
+        """
         product = UNIT * (len(self.weights) + 12) * longest * self.sizes
         return np.asarray(product + _ENTRY * self.spread + entry * self.pull)
 
@@ -192,14 +253,14 @@ class PathScan:
     def __call__(self, rows: slice) -> tuple[Array, Floats]:
         x = np.asarray(self.x[rows], dtype=np.float64)
         values = np.empty((len(x), len(self.level)), dtype=np.float32)
-        slack = 2.0 * self.steps
+        slack = 2.0 * self.steps  # an array of its own
         known: dict[_Key, Array] = {}
         for part in self.parts:
             near = part.others.near(part.path.kernel, x, known)
-            features = part.features(x, near)
+            features, off = part.features(x, near)
             longest = float(lengths(features).max(initial=0.0))
-            error = part.error(longest, part.others.entry_error(part.path.kernel, x))
-            values[:, part.path.draws] = features @ part.weights
+            error = off + part.error(longest, part.others.entry_error(part.path.kernel, x))
+            np.matmul(features, part.weights, out=values[:, part.path.draws])
             slack[part.path.draws] += error
             if not self.wide:
                 size = np.abs(self.level[part.path.draws]) + longest * part.sizes
