@@ -7,6 +7,7 @@ of about one for features of unit size.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -113,17 +114,23 @@ class Waves:
 
     def features(self, x: Floats) -> Floats:
         """(b, 2Q·columns)"""
-        nodes, masses = np.polynomial.legendre.leggauss(self.n_frequencies)
-        levels = 0.75 + 0.25 * nodes
-        rough = np.isfinite(self.smoothness)
-        density = stdtrit(2.0 * self.smoothness, levels) if rough else ndtri(levels)
-        angle = x[:, self.columns, None] * (density / self.lengthscale)
+        frequencies, masses = _spectrum(self.smoothness, self.n_frequencies)
+        angle = x[:, self.columns, None] * (frequencies / self.lengthscale)
         shares = np.tile(np.sqrt(0.5 * masses / len(self.columns)), len(self.columns))
         return np.asarray(_waves(angle.reshape(len(x), len(shares)), shares))
 
     def diagonal(self, x: Floats) -> Floats:
         """(b,) ones."""
         return np.ones(len(x))
+
+
+@lru_cache(maxsize=16)
+def _spectrum(smoothness: float, count: int) -> tuple[Floats, Floats]:
+    """(Q,) positive frequencies at a lengthscale of 1, and what each stands for."""
+    nodes, masses = np.polynomial.legendre.leggauss(count)
+    levels = 0.75 + 0.25 * nodes
+    finite = np.isfinite(smoothness)
+    return np.asarray(stdtrit(2.0 * smoothness, levels) if finite else ndtri(levels)), masses
 
 
 @dataclass(frozen=True, slots=True)

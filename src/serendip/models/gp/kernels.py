@@ -43,6 +43,8 @@ class Kernel:
     def features(self, x: Floats) -> Floats:
         """(b, F) of all exact terms."""
         parts = [np.sqrt(weight) * term.features(x) for weight, term in self.exact]
+        if len(parts) == 1:
+            return np.asarray(parts[0])
         return np.concatenate([np.empty((len(x), 0)), *parts], axis=1)
 
     def near(self, x: Floats, z: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from serendip.core.arrays import Array, Floats
+from serendip.core.arrays import Array, Floats, Ints
 from serendip.core.data import LEVEL_DISCOUNT, Block, Tradeoff, settled
 from serendip.core.laws import gaussian_shortfall
 from serendip.core.likelihood import Gaussian, Likelihood
@@ -30,6 +30,9 @@ _SPARE = 1e-6
 """What bounds give away beyond rounding in float32: far more than rounding in float64 takes."""
 _FINE = 1e-9
 """What a covariance in float64 may be off by, beside the prior's variance: by far less."""
+
+_FEW = 0.5
+"""Of a block, those for whom variances are bounded before covariances."""
 
 _Bounds = tuple[Floats, Floats, Floats]
 """(b,) the least regret, and the largest gain and mean."""
@@ -85,19 +88,22 @@ class QuickTradeoff:
         return cls(exact, tuple(parts), weights, np.ascontiguousarray(there.T))
 
     def __call__(self, block: Block, matters: Callable[[Tradeoff], Array]) -> Tradeoff:
-        """Closer and closer, for those to whom it matters."""
+        """Closer and closer, for those to whom it matters; where that is most, at once."""
         x, own = block.x, self.exact.contenders.own(block.items)
         found = Tradeoff(*(np.full(len(block), value) for value in (0.0, np.inf, np.inf)))
-        left = np.arange(len(block))
-        n_labels = len(self.exact.company.fits[0].x)
-        for look in (self._glance, self._closer, self._closest):
-            width = n_labels if look != self._closest else len(self.exact.company.x) + n_labels
+        n_labels, n_others = len(self.exact.company.fits[0].x), len(self.exact.company.x)
+
+        def look(at: Callable[[Floats, Floats], _Bounds], left: Ints, width: int) -> Ints:
             for rows in slices(len(left), width):
                 some = left[rows]
-                bounds = look(np.asarray(x[some], dtype=np.float64), own[some])
+                bounds = at(np.asarray(x[some], dtype=np.float64), own[some])
                 found.regret[some], found.gain[some], found.mean[some] = bounds
-            if look != self._closest:
-                left = np.flatnonzero(matters(found))
+            return np.flatnonzero(matters(found)) if at != self._closest else left
+
+        left = look(self._glance, np.arange(len(block)), n_labels)
+        if len(left) <= _FEW * len(block):
+            left = look(self._closer, left, n_labels)
+        look(self._closest, left, n_labels + n_others)
         return found
 
     def _glance(self, x: Floats, own: Floats) -> _Bounds:
