@@ -125,13 +125,13 @@ def _grown(x: Array, y: Floats, counts: Ints, share: float, rng: Generator) -> l
     from sklearn import config_context  # slow to import, and needed by this model alone
     from sklearn.tree import ExtraTreeRegressor
 
-    # Rows that repeat give the trees that weights would; checking weights takes longer than a tree,
-    # and so does a seed for each.
-    chance, bags = np.random.RandomState(rng.bit_generator), np.arange(len(y))
+    seeds, chance = rng.integers(2**31, size=len(counts)).tolist(), np.random.RandomState(0)
+    trees, everybody = list[Array](), np.arange(len(y))
     with config_context(skip_parameter_validation=True, assume_finite=True):
-        return [
-            ExtraTreeRegressor(max_features=share, random_state=chance)
-            .fit(x[rows], y[rows], check_input=False)
-            .tree_
-            for rows in (np.repeat(bags, count) for count in counts)
-        ]
+        for seed, count in zip(seeds, counts, strict=True):
+            # Rows that repeat give the trees that weights would, and these take longer to check.
+            rows = np.repeat(everybody, count)
+            chance.seed(seed)
+            tree = ExtraTreeRegressor(max_features=share, random_state=chance)
+            trees.append(tree.fit(x[rows], y[rows], check_input=False).tree_)
+    return trees

@@ -248,16 +248,17 @@ class GaussianProcessPosterior:
     def sample(self, size: int, rng: Generator) -> PathDraws:
         """Fresh paths by Matheron's rule (Wilson et al. 2020)."""
         check_draws(size, rng)
-        owners = [(fit, r) for fit in self.fits for r in range(len(fit.noise))]
+        owners = np.repeat(np.arange(len(self.fits)), [len(fit.noise) for fit in self.fits])
         chances = np.concatenate([fit.weights for fit in self.fits])
-        picks = np.sort(rng.choice(len(owners), size=size, p=chances / chances.sum()))
+        picks = rng.choice(len(owners), size=size, p=chances / chances.sum())
         gammas = rng.standard_gamma(self.fits[0].shape, size=size)
-        paths, first = [], 0
-        for place, fit in enumerate(self.fits):
-            own = slice(*np.searchsorted(picks, (first, first + len(fit.noise))).tolist())
-            if own.stop > own.start:
-                paths.append(self._path(place, own, picks[own] - first, gammas[own], rng))
-            first += len(fit.noise)
+        order = np.argsort(owners[picks], kind="stable")  # the draws of each kernel side by side
+        picks, gammas = picks[order], gammas[order]
+        paths = []
+        for place in np.unique(owners[picks]).tolist():
+            own = slice(*np.searchsorted(owners[picks], (place, place + 1)).tolist())
+            first = int(np.searchsorted(owners, place))
+            paths.append(self._path(place, own, picks[own] - first, gammas[own], rng))
         return PathDraws(
             tuple(paths), equal_weights(size), Gaussian(self.noise_variance), self.fits
         )
