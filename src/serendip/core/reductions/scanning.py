@@ -22,7 +22,7 @@ _GROUP = 32
 """Rows whose maximum is compared before they are."""
 
 
-LONG = 2048
+LONG = 1024
 """Rows of a block from which on the quick ways pay: of few, most are computed again anyway."""
 
 ScanFn = Callable[[slice], tuple[Array, Floats]]

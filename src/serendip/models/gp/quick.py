@@ -93,16 +93,17 @@ class QuickTradeoff:
         found = Tradeoff(*(np.full(len(block), value) for value in (0.0, np.inf, np.inf)))
         n_labels, n_others = len(self.exact.company.fits[0].x), len(self.exact.company.x)
 
-        def look(at: Callable[[Floats, Floats], _Bounds], left: Ints, width: int) -> Ints:
+        def look(how: Callable[[Floats, Floats], _Bounds], left: Ints, width: int) -> None:
             for rows in slices(len(left), width):
                 some = left[rows]
-                bounds = at(np.asarray(x[some], dtype=np.float64), own[some])
+                bounds = how(np.asarray(x[some], dtype=np.float64), own[some])
                 found.regret[some], found.gain[some], found.mean[some] = bounds
-            return np.flatnonzero(matters(found)) if at != self._closest else left
 
-        left = look(self._glance, np.arange(len(block)), n_labels)
+        look(self._glance, np.arange(len(block)), n_labels)
+        left = np.flatnonzero(matters(found))
         if len(left) <= _FEW * len(block):
-            left = look(self._closer, left, n_labels)
+            look(self._closer, left, n_labels)
+            left = np.flatnonzero(matters(found))
         look(self._closest, left, n_labels + n_others)
         return found
 
