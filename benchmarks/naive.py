@@ -31,9 +31,12 @@ def naive_regret(values: np.ndarray) -> np.ndarray:
 
 
 def naive_vids(values: np.ndarray, power: float) -> int:
-    """The row that minimises Δ^λ / v."""
+    """The row that minimises Δ^λ / v; one that is best in every draw costs nothing."""
+    regret, gain = naive_regret(values), naive_gain(values)
+    if regret.min() == 0.0:
+        return int(np.argmin(regret))
     with np.errstate(divide="ignore"):
-        ratio = power * np.log(naive_regret(values)) - np.log(naive_gain(values))
+        ratio = power * np.log(regret) - np.log(gain)
     return int(np.argmin(ratio))
 
 

@@ -39,11 +39,10 @@ from serendip.models.gp.process import Fit, Grid, Scale, Solution, mixture_momen
 from serendip.models.gp.relevance import learnt_kernels
 from serendip.models.label_scale import label_scale
 from serendip.models.lookahead import Outlook, ProcessLookahead
+from serendip.models.majority import major
 
 _NEGLIGIBLE = 1e-3
 """Grid points with less weight than this are left out of draws and moments."""
-_MINORITY = 0.1
-"""Likewise the least kernels, which have less than this together: each costs a walk of the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +212,7 @@ class GaussianProcessPosterior:
         weights = scale.weights(found, [correction for _, correction in kernels])
         shape = scale.shape + 0.5 * t
         rates = np.stack([scale.rates(one) for one in found]) * unit**2
-        kept = (weights > _NEGLIGIBLE) & _major(weights.sum(axis=1))[:, None]
+        kept = (weights > _NEGLIGIBLE) & major(weights.sum(axis=1))[:, None]
         total = float(weights[kept].sum())
         fits = tuple(
             Fit(
@@ -317,14 +316,6 @@ class GaussianProcessPosterior:
         Of all kernels, those too light to be drawn from included. Inducing points stay as they are.
         """
         return self.grid.held_out(self.y)
-
-
-def _major(weights: Floats) -> Array:
-    """Whether an entry is one of the fewest that have all but a minority."""
-    order = np.argsort(weights, kind="stable")
-    kept = np.ones(len(weights), dtype=bool)
-    kept[order[np.cumsum(weights[order]) < _MINORITY]] = False
-    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,13 +32,12 @@ from serendip.core.protocols import (
 )
 from serendip.models.fitting import FITTING, check_draws, check_one, check_seen
 from serendip.models.left_out import mixed
+from serendip.models.majority import major
 from serendip.models.lookahead import MixedLookahead, Outlook
 from serendip.models.mixture.blend import BlendedDraws, BlendedMoments
 
 _PRIOR_LABELS = 5.0
 """c"""
-_NEGLIGIBLE = 0.02
-"""Members trusted less than this are fitted and weighed, but not drawn from."""
 _ROUNDS = 200
 """Of the EM algorithm; its steps are then below 10⁻³ of a weight."""
 
@@ -134,9 +133,9 @@ class AutoPosterior:
 
     @property
     def _counted(self) -> tuple[list[MixtureMember], Floats]:
-        """The members that count, with weights that sum to one."""
+        """The members that count, with weights that sum to one; all are fitted and weighed."""
         weights = np.array([one.weight for one in self.trust])
-        kept = np.flatnonzero(weights >= min(_NEGLIGIBLE, weights.max()))
+        kept = np.flatnonzero(major(weights))
         return [self.parts[j] for j in kept], weights[kept] / weights[kept].sum()
 
     def sample(self, size: int, rng: Generator) -> Draws:
