@@ -7,7 +7,7 @@ from serendip.core.data import Block, Tradeoff
 from serendip.core.protocols import BlockFn
 from serendip.core.reductions.scanning import quick_of
 
-_LONG = 1024
+_LONG = 512
 """Candidates from which on bounds pay."""
 _ROUNDING = 1e-9
 """What bounds and regrets may be off by beside one another: far more than rounding takes."""
