@@ -129,8 +129,9 @@ def _spectrum(smoothness: float, count: int) -> tuple[Floats, Floats]:
     """(Q,) positive frequencies at a lengthscale of 1, and what each stands for."""
     nodes, masses = np.polynomial.legendre.leggauss(count)
     levels = 0.75 + 0.25 * nodes
-    finite = np.isfinite(smoothness)
-    return np.asarray(stdtrit(2.0 * smoothness, levels) if finite else ndtri(levels)), masses
+    rough = np.isfinite(smoothness)
+    found = stdtrit(2.0 * smoothness, levels) if rough else ndtri(levels)
+    return np.asarray(found, dtype=np.float64), masses
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ from serendip.core.protocols import (
 )
 from serendip.models.fitting import FITTING, check_draws, check_one, check_seen
 from serendip.models.left_out import mixed
-from serendip.models.majority import major
 from serendip.models.lookahead import MixedLookahead, Outlook
+from serendip.models.majority import major
 from serendip.models.mixture.blend import BlendedDraws, BlendedMoments
 
 _PRIOR_LABELS = 5.0
